@@ -56,16 +56,19 @@ func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
 			wrong.Add("upstreamStatus", "must be 0 or an integer from 100 to 599")
 		}
 	}
-	for name, to := range map[string]*string{"text": &q.Outcome.Text, "message": &q.Outcome.Message} {
-		if !given.Has(name) {
+	for _, of := range []struct {
+		name string
+		to   *string
+	}{{"text", &q.Outcome.Text}, {"message", &q.Outcome.Message}} {
+		if !given.Has(of.name) {
 			continue
 		}
-		text, err := textParam(ctx, name)
+		text, err := textParam(ctx, of.name)
 		if err != nil {
 			return err
 		}
-		wrong.Text(name, text, 1, maxText)
-		*to = text
+		wrong.Text(of.name, text, 1, maxText)
+		*of.to = text
 	}
 	if q.Result == stats.OnlySuccesses && q.Outcome.OnlyFailures() {
 		wrong.Add("result", "must be failure or left out, for reason, upstreamStatus, text and message select failures")

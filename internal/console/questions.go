@@ -88,11 +88,7 @@ func (q *questions) admit(ctx context.Context, who identity.Principal) (connecti
 	return a.connections, func() { a.places.Release(1); leave() }, nil
 }
 
-// asQuestion answers what asks the statistics, as one of the questions that the account may have at a time. One whose
-// client leaves ends.
-func (c *Console) asQuestion(next handler) handler { return c.questions.answer(next) }
-
-// answer is asQuestion of one of these.
+// answer answers what asks the statistics, as one of these that the account may have at a time. One whose client leaves ends.
 func (q *questions) answer(next handler) handler {
 	return func(ctx *fiber.Ctx) (any, error) {
 		asked, done := whilePresent(ctx.UserContext(), ctx.Context().Conn())

@@ -109,7 +109,7 @@ func TestAQuestionOfOneWhoLeftFreesItsPlaceAndOneWithoutAPlaceIsTold429(t *testi
 	c := New(Deps{Logger: log})
 	c.questions.wait = 50 * time.Millisecond
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, ErrorHandler: Fail(log)})
-	endless := c.asQuestion(func(ctx *fiber.Ctx) (any, error) {
+	endless := c.questions.answer(func(ctx *fiber.Ctx) (any, error) {
 		<-ctx.UserContext().Done()
 		return nil, context.Cause(ctx.UserContext())
 	})

@@ -21,8 +21,8 @@ func (c *Console) routes(api fiber.Router) {
 	}
 	reader := func(h handler) fiber.Handler { return c.route(c.asStatisticsReader(h)) }
 	admin := func(h handler) fiber.Handler { return c.route(c.asAdministrator(h)) }
-	question := func(h handler) fiber.Handler { return reader(c.asQuestion(h)) }
-	adminQuestion := func(h handler) fiber.Handler { return admin(c.asQuestion(h)) }
+	question := func(h handler) fiber.Handler { return reader(c.questions.answer(h)) }
+	adminQuestion := func(h handler) fiber.Handler { return admin(c.questions.answer(h)) }
 
 	api.Get("/config", public(c.config))
 	api.Use(c.guarded)
@@ -48,7 +48,7 @@ func (c *Console) routes(api fiber.Router) {
 	api.Delete("/applications/:id", developer(ofID(c.deleteApplication)))
 	api.Get("/applications/:id/access-key", developer(ofID(c.revealAccessKey)))
 	api.Post("/applications/:id/access-key/rotate", developer(ofID(c.rotateAccessKey)))
-	api.Get("/applications/:id/keys", reading(c.asQuestion(ofID(c.listKeys))))
+	api.Get("/applications/:id/keys", reading(c.questions.answer(ofID(c.listKeys))))
 	api.Post("/applications/:id/keys", developer(ofID(c.createKey)))
 	api.Patch("/applications/:id/keys/:keyId", developer(ofKey(c.updateKey)))
 	api.Delete("/applications/:id/keys/:keyId", developer(ofKey(c.deleteKey)))
@@ -56,13 +56,13 @@ func (c *Console) routes(api fiber.Router) {
 	api.Patch("/applications/:id/status", developer(ofID(c.setApplicationStatus)))
 	api.Patch("/applications/:id/limits", developer(ofID(c.setApplicationLimits)))
 	api.Get("/applications/:id/limits/usage", reading(ofID(c.getLimitsUsage)))
-	api.Get("/applications/:id/budgets", reading(c.asQuestion(ofID(c.listApplicationBudgets))))
-	api.Put("/applications/:id/budgets", developer(c.asQuestion(ofID(c.setApplicationBudgets))))
-	api.Post("/applications/:id/budgets/:budgetId/override", developer(c.asQuestion(ofPart("budgetId", c.overrideBudget))))
-	api.Delete("/applications/:id/budgets/:budgetId/override", developer(c.asQuestion(ofPart("budgetId", c.endBudgetOverride))))
-	api.Get("/applications/:id/keys/:keyId/budgets", reading(c.asQuestion(ofKey(c.listKeyBudgets))))
-	api.Put("/applications/:id/keys/:keyId/budgets", developer(c.asQuestion(ofKey(c.setKeyBudgets))))
-	api.Get("/budgets", reading(c.asQuestion(c.listBudgets)))
+	api.Get("/applications/:id/budgets", reading(c.questions.answer(ofID(c.listApplicationBudgets))))
+	api.Put("/applications/:id/budgets", developer(c.questions.answer(ofID(c.setApplicationBudgets))))
+	api.Post("/applications/:id/budgets/:budgetId/override", developer(c.questions.answer(ofPart("budgetId", c.overrideBudget))))
+	api.Delete("/applications/:id/budgets/:budgetId/override", developer(c.questions.answer(ofPart("budgetId", c.endBudgetOverride))))
+	api.Get("/applications/:id/keys/:keyId/budgets", reading(c.questions.answer(ofKey(c.listKeyBudgets))))
+	api.Put("/applications/:id/keys/:keyId/budgets", developer(c.questions.answer(ofKey(c.setKeyBudgets))))
+	api.Get("/budgets", reading(c.questions.answer(c.listBudgets)))
 	api.Patch("/applications/:id/capabilities/:capabilityId", developer(ofID(c.bindCapability)))
 
 	api.Get("/capabilities", reading(c.listCapabilities))

@@ -108,8 +108,10 @@ func (r *Report) FailureMessages(ctx context.Context, owner uuid.UUID, q stats.C
 		return answer, err
 	}
 	answer.Failures, answer.Other = found.Failures, openapi.OtherMessages{Messages: found.Messages - int64(len(found.Top)), Failures: found.Failures}
-	answer.Items = openapi.Each(found.Top, func(m stats.MessageFigures) openapi.FailureMessage {
+	for _, m := range found.Top {
 		answer.Other.Failures -= m.Failures
+	}
+	answer.Items = openapi.Each(found.Top, func(m stats.MessageFigures) openapi.FailureMessage {
 		return openapi.FailureMessage{Message: m.Message, Newest: m.Newest, Failures: m.Failures, FirstSeen: m.FirstSeen, LastSeen: m.LastSeen,
 			ApplicationCount: m.Applications, TopApplication: hitMost(all[m.Top], m.TopFailures)}
 	})

@@ -68,7 +68,7 @@ for (const width of [390, 1440])
       developer,
     }) => {
       const { early, late } = await catalog(administrator);
-      const price = { capabilityId: early, currency: 'CNY', input: '0.000000000001', output: '123.0000000001' };
+      const price = { capabilityId: early, currency: 'CNY', input: '0.000000000001', output: '123456789.000000000001' };
       await administrator.api('PUT', '/api/admin/prices', { ...price, from: '2026-01-01' });
       await administrator.api('PUT', '/api/admin/prices', { ...price, input: '2', fromBand: 200_000, from: '2026-01-01' });
       await developer.createApplication('Second', [CHAT, early]);
@@ -108,7 +108,7 @@ for (const width of [390, 1440])
 
       await page.goto(`/capabilities/${early}`);
       const prices = page.getByRole('region', { name: zh ? '今日价格' : 'Price today' });
-      for (const amount of ['0.000000000001', 'CNY 2', '123.0000000001', '200,000']) await expect(prices).toContainText(amount);
+      for (const amount of ['0.000000000001', 'CNY 2', '123456789.000000000001', '200,000']) await expect(prices).toContainText(amount);
       const figures = page.getByRole('region', { name: zh ? '我最近 7 天的调用' : 'My calls, last 7 days' });
       await expect(figures.locator('.tile strong')).toHaveText(['1', '0.00%', '1', /./]);
       await expect(figures.getByRole('link', { name: zh ? '按应用探索' : 'Explore by application' })).toHaveAttribute(

@@ -148,7 +148,7 @@ test('the lists of the back office are saved with what the API answers', async (
     currency: 'USD',
     input: '0.000000000001',
     cached: '0.1',
-    output: '123.0000000001',
+    output: '123456789.000000000001',
     amounts: { images: '0.04' },
   });
   const items = async (path: string) => (await administrator.api<{ items: object[] }>('GET', path)).items;

@@ -40,13 +40,14 @@ export interface Place {
 
 /**
  * A capability of its own: of Ada's application `failures` calls fail and two do not, one of Eve's does, and Ada's second
- * application is refused once. More fail than in any other test, so that nothing of this is among the rest.
+ * application is refused `refused` times. More fail than in any other test, so that nothing of this is among the rest.
  */
 export async function withFailures(
   administrator: Administrator,
   ada: Developer,
   { url, stranger }: Provider & { stranger: () => Promise<APIRequestContext> },
   failures: number,
+  refused = 1,
 ): Promise<Place> {
   const mark = randomUUID().slice(0, 8);
   const [id, name] = [`sick-${mark}`, `Sick ${mark}`];
@@ -85,8 +86,8 @@ export async function withFailures(
   for (let left = failures; left > 0; left -= 10)
     await Promise.all(Array.from({ length: Math.min(10, left) }, () => ada.call(app.accessKey, { capability: id, model: 'fails' })));
   await eve.call(other.accessKey, { capability: id, model: 'fails' });
-  await ada.call(unbound.accessKey, { capability: id });
-  await ada.counted(failures + 3);
+  await ada.calls(unbound.accessKey, refused, { capability: id });
+  await ada.counted(failures + 2 + refused);
   await eve.counted(1);
   return { id, name, app, other, eve };
 }

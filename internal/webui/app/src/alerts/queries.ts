@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, unwrap, type Schemas } from '../api/client';
+import { api, MOST_ROWS, unwrap, type Schemas } from '../api/client';
 import { ifUnchanged } from '../api/error';
 
 export type Alert = Schemas['Alert'];
@@ -10,7 +10,6 @@ export type Delivery = Schemas['AlertDelivery'];
 export type Site = 'own' | 'office';
 
 export const LOG_SIZE = 10;
-const MOST_ROWS = 100; // in one answer
 
 interface Calls {
   list: (signal: AbortSignal) => Promise<Schemas['AlertItems']>;

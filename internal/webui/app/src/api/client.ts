@@ -5,6 +5,9 @@ import type { components, paths } from './schema';
 /** Every operation of openapi.yaml, typed. It adds the token, renews it, and throws ApiError. */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: send });
 
+/** Rows of a list that an answer has at most. */
+export const MOST_ROWS = 100;
+
 /** Schemas of openapi.yaml by name: `Schemas['Application']`. */
 export type Schemas = components['schemas'];
 

@@ -13,7 +13,7 @@ import { callQueries } from './queries';
 /** Milliseconds since the last failure of a message, in which it still happens. */
 const STILL = 15 * 60_000;
 
-/** What the messages of the failures say, most failures first; a click lists exactly these, another one all again. */
+/** What the messages of the failures say, most failures first; a click lists exactly these, another one all again. What is chosen among them leaves the others there. */
 export function Messages({
   filter,
   until,
@@ -34,7 +34,10 @@ export function Messages({
   const [open, setOpen] = useState(filter.result === 'failure');
   const tooLong = state.range.days > MOST_DAYS_READ;
   const succeeded = filter.result === 'success';
-  const query = useQuery({ ...callQueries.messages(filter, until, state.holdsToday), enabled: open && !tooLong && !succeeded });
+  const query = useQuery({
+    ...callQueries.messages({ ...filter, message: null }, until, state.holdsToday),
+    enabled: open && !tooLong && !succeeded,
+  });
   const format = useFormat();
   return (
     <details className="call-facets" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

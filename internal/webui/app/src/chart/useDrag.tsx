@@ -1,13 +1,9 @@
 import { useEffect, useEffectEvent, useState, type ReactNode, type RefObject } from 'react';
-import type { Language } from '../format/format';
-import { useFormat } from '../format/useFormat';
+import { useTranslation } from 'react-i18next';
 import type { EChartsType } from './echarts';
 
 /** A press that moves less, in pixels, is a click. */
 const STILL = 4;
-
-// Not among the words of all pages: a chart is drawn after them.
-const HINT: Record<Language, string> = { en: 'Drag across to narrow the range.', 'zh-CN': '横向拖动可缩小范围。' };
 
 /**
  * Lets a drag across a drawing choose some of its parts, and tells the first and the last of them; Escape leaves all as it was. The
@@ -20,7 +16,7 @@ export function useDrag(
   parts: number,
   onChosen: ((first: number, last: number) => void) | undefined,
 ): { attributes: object; band: ReactNode } {
-  const { language } = useFormat();
+  const { t } = useTranslation();
   const [band, setBand] = useState<{ left: number; right: number } | null>(null);
   const chosen = useEffectEvent((first: number, last: number) => onChosen?.(first, last));
   const offered = onChosen !== undefined && parts > 1;
@@ -95,7 +91,7 @@ export function useDrag(
   }, [place, drawing, parts, offered]);
 
   return {
-    attributes: offered ? { 'data-drag': '', 'aria-description': HINT[language] } : {},
+    attributes: offered ? { 'data-drag': '', 'aria-description': t('chart.drag') } : {},
     band: band && <div className="chart-band" style={{ left: band.left, width: band.right - band.left }} />,
   };
 }

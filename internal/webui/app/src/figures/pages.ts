@@ -1,9 +1,7 @@
-import { api, unwrap } from '../api/client';
+import { api, MOST_ROWS, unwrap } from '../api/client';
 import type { AskPage, Period } from '../ui/table/saveCsv';
 import type { Wanted } from './queries';
 import { ordered, type By } from './usage';
-
-const MOST_ROWS = 100; // in one answer
 
 /** How all of a list is saved, in its order. */
 export function figuresPages(by: By, { start, end }: Period, { sort, q, owner }: Wanted): AskPage {

@@ -226,6 +226,7 @@ const common: Same<typeof zh> = {
     wrong: 'Must be a whole number from 1 to 1,000,000,000,000, or empty.',
   },
   chart: {
+    drag: 'Drag across to narrow the range.',
     tokens: 'Tokens',
     calls: 'Calls',
     rate: 'Failure rate',

@@ -211,6 +211,7 @@ const common = {
     wrong: '必须是 1 到 1,000,000,000,000 之间的整数，或留空。',
   },
   chart: {
+    drag: '横向拖动可缩小范围。',
     tokens: 'Token',
     calls: '调用量',
     rate: '失败率',

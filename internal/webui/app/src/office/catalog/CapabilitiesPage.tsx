@@ -14,16 +14,8 @@ import { UrlSearch } from '../../ui/form/SearchField';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
-import {
-  LIST_SIZE,
-  officeQueries,
-  orderable,
-  useOrderCapabilities,
-  useSetStatus,
-  type Capability,
-  type Filter,
-  officePages,
-} from '../queries';
+import { LIST_SIZE, officeQueries, orderable, type Capability, type Filter, lists, wholeOf } from '../queries';
+import { useOrderCapabilities, useSetStatus } from '../writes';
 import { hostOf } from './settings';
 import { useOrdering } from './useOrdering';
 import { useReorder } from './useReorder';
@@ -58,7 +50,7 @@ export function Component() {
           page={query.data?.page ?? filter.page}
           size={(orderable(filter) && query.data?.total) || LIST_SIZE}
           onPage={setPage}
-          csv={{ name: 'capabilities', rows: officePages.capabilities({ groupId: filter.groupId, status: filter.status, q: filter.q }) }}
+          csv={{ name: 'capabilities', rows: wholeOf(lists.capabilities, { groupId: filter.groupId, status: filter.status, q: filter.q }) }}
           empty={
             bare ? (
               <Empty text={t('list.empty')} />

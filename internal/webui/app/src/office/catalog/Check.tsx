@@ -5,7 +5,7 @@ import { useFormat } from '../../format/useFormat';
 import { Button } from '../../ui/Button';
 import { useFaultText } from '../../ui/page/faultText';
 import { Icon } from '../../ui/Icon';
-import { useCheck } from '../queries';
+import { useCheck } from '../writes';
 import type { Settings } from './settings';
 
 /** Tries the settings as they are typed; without a typed key the stored one is used. */

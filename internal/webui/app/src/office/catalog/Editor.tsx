@@ -14,7 +14,8 @@ import { notify } from '../../ui/page/notice';
 import { useLeaving } from '../../ui/page/useLeaving';
 import { Check } from './Check';
 import { Members, useFirstBase } from './Members';
-import { useSave, type Capability, type Group } from '../queries';
+import { type Capability, type Group } from '../queries';
+import { useSave } from '../writes';
 import { changes, draft, finalUrl, hostOf, repeated, sameOrigin, stored, type Settings } from './settings';
 
 const Line = Input<Settings>;

@@ -14,7 +14,8 @@ import { Decide, Form, Input, useDraft, useTyped } from '../../ui/form/Form';
 import { Icon } from '../../ui/Icon';
 import { notify } from '../../ui/page/notice';
 import { useTitle } from '../../ui/page/useTitle';
-import { officeQueries, useCreateGroup, useOrderGroups, useRenameGroup, type Group } from '../queries';
+import { officeQueries, type Group } from '../queries';
+import { useCreateGroup, useOrderGroups, useRenameGroup } from '../writes';
 import { useOrdering } from './useOrdering';
 import { useReorder } from './useReorder';
 

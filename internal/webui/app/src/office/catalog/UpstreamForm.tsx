@@ -4,7 +4,8 @@ import type { Schemas } from '../../api/client';
 import { changedMeanwhile } from '../../api/error';
 import { Decide, Form, Input, Refused, Select, useDraft, useTyped } from '../../ui/form/Form';
 import { notify } from '../../ui/page/notice';
-import { useSaveUpstream, type NamedUpstream } from '../queries';
+import { type NamedUpstream } from '../queries';
+import { useSaveUpstream } from '../writes';
 import { sameOrigin } from './settings';
 
 type Typed = Record<'id' | 'name' | 'baseUrl' | 'auth' | 'key' | 'checkPath' | 'checkModel', string>;

@@ -22,7 +22,8 @@ import { useTitle } from '../../ui/page/useTitle';
 import { Result } from './Check';
 import { causeOf } from './cause';
 import { Health } from '../operations/Health';
-import { upstreamQueries, useCheckUpstream, useDeleteUpstream, useRestoreKey, type NamedUpstream } from '../queries';
+import { upstreamQueries, type NamedUpstream } from '../queries';
+import { useCheckUpstream, useDeleteUpstream, useRestoreKey } from '../writes';
 import { hostOf } from './settings';
 import { UpstreamForm } from './UpstreamForm';
 

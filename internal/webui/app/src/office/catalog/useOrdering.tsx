@@ -4,7 +4,7 @@ import { changedMeanwhile } from '../../api/error';
 import Confirm from '../../ui/form/Confirm';
 import { useTellFault } from '../../ui/page/faultText';
 import { idsOf, together } from './order';
-import type { Order } from '../queries';
+import type { Order } from '../writes';
 
 /** Stores an order of what was read. Where somebody else ordered it meanwhile, asks which order is to stand. */
 export function useOrdering<T extends { id: string; name: string }>(

@@ -9,7 +9,8 @@ import { Block } from '../../ui/page/Block';
 import { notify } from '../../ui/page/notice';
 import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
-import { officeQueries, useSetBelieved } from '../queries';
+import { officeQueries } from '../queries';
+import { useSetBelieved } from '../writes';
 import { CapabilityField } from './CapabilityField';
 
 /** Capabilities whose calls cost what their provider says that it charges, wherever an answer says so. */

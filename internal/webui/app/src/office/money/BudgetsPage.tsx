@@ -19,9 +19,9 @@ import { useTitle } from '../../ui/page/useTitle';
 import { PagedBlock } from '../../ui/table/PagedBlock';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
-import { officeQueries, officePages } from '../queries';
+import { officeQueries, wholeOf } from '../queries';
 import { BudgetsForm } from './BudgetsForm';
-import { BUDGETS_SIZE, officeBudgetQueries, useEndRaise, useRaise, type Aim } from './budgetQueries';
+import { budgetLists, BUDGETS_SIZE, officeBudgetQueries, useEndRaise, useRaise, type Aim } from './budgetQueries';
 import { Uncovered } from './Uncovered';
 
 const views = ['all', 'over', 'near', 'uncovered'] as const;
@@ -177,7 +177,7 @@ function List({
         page={page}
         size={BUDGETS_SIZE}
         onPage={onPage}
-        csv={{ name: 'budgets', rows: officePages.budgets({ scope, q, state: view === 'all' ? '' : view }) }}
+        csv={{ name: 'budgets', rows: wholeOf(budgetLists.all, { scope, q, state: view === 'all' ? '' : view }) }}
         empty={<Empty text={t(view === 'all' && scope === '' && q === '' ? 'budgets.empty' : 'budgets.none')} />}
       >
         {({ items }) => (

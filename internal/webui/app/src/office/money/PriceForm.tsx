@@ -11,7 +11,7 @@ import { notify } from '../../ui/page/notice';
 import { BANDS, draft, fresh, RATES, replaced, stored, taken, type Price, type Typed } from './prices';
 import { METERS, type Meter } from '../../tokens/meters';
 import { CapabilityField } from './CapabilityField';
-import { usePutPrice } from '../queries';
+import { usePutPrice } from '../writes';
 import { Suggestions } from './Suggestions';
 
 const shown = (price: Price): string =>

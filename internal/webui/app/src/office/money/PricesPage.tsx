@@ -21,7 +21,8 @@ import { PriceForm } from './PriceForm';
 import { listed, METERS } from '../../tokens/meters';
 import { histories, type Held, type Price } from './prices';
 import { Rates } from './Rates';
-import { officeQueries, useDeletePrice } from '../queries';
+import { officeQueries } from '../queries';
+import { useDeletePrice } from '../writes';
 
 const columns = ['capability', 'from', 'currency', 'input', 'cached', 'cacheWrite', 'output'] as const;
 const kinds = { now: 'ok', past: 'off', coming: 'warn' } as const;

@@ -11,7 +11,8 @@ import { Block } from '../../ui/page/Block';
 import { notify } from '../../ui/page/notice';
 import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
-import { officeQueries, useDeleteRate, usePutRate } from '../queries';
+import { officeQueries } from '../queries';
+import { useDeleteRate, usePutRate } from '../writes';
 
 type Rate = Schemas['Exchange'];
 type Typed = Schemas['ExchangeDraft'];

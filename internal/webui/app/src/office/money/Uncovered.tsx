@@ -8,8 +8,8 @@ import { Email } from '../../ui/Email';
 import { Empty, TableBones } from '../../ui/page/Block';
 import { PagedBlock } from '../../ui/table/PagedBlock';
 import { Cell } from '../../ui/table/Records';
-import { BUDGETS_SIZE, officeBudgetQueries } from './budgetQueries';
-import { officePages } from '../queries';
+import { budgetLists, BUDGETS_SIZE, officeBudgetQueries } from './budgetQueries';
+import { wholeOf } from '../queries';
 
 /** Applications that spend without a budget, and the way to give their owner one. */
 export function Uncovered({
@@ -33,7 +33,7 @@ export function Uncovered({
         page={page}
         size={BUDGETS_SIZE}
         onPage={onPage}
-        csv={{ name: 'uncovered', rows: officePages.uncovered }}
+        csv={{ name: 'uncovered', rows: wholeOf(budgetLists.uncovered, {}) }}
         empty={<Empty text={t('budgets.covered')} />}
       >
         {({ items }) => (

@@ -1,11 +1,11 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, unwrap, type Schemas } from '../../api/client';
+import { api, MOST_ROWS, unwrap, type Schemas } from '../../api/client';
 import { ifUnchanged } from '../../api/error';
 import type { Budget } from '../../budgets/budgets';
 import type { OverrideDraft } from '../../budgets/queries';
+import type { Paged } from '../queries';
 
 export const BUDGETS_SIZE = 20;
-const MOST_ROWS = 100; // in one answer
 
 /** For whom an administrator sets budgets: an owner by address or id, or a capability by id. */
 export interface Aim {
@@ -36,11 +36,18 @@ const NEVER = '1970-01-01T08:00:00.000+08:00';
 export const changedAt = (budgets: readonly Budget[]): string =>
   budgets.reduce((last, { updatedAt }) => (updatedAt > last ? updatedAt : last), NEVER);
 
+/** A page of each list. */
+export const budgetLists = {
+  all: (query: Omit<BudgetFilter, 'page'> & Paged, signal?: AbortSignal) =>
+    unwrap(api.GET('/api/admin/budgets', { params: { query }, signal })),
+  uncovered: (query: Paged, signal?: AbortSignal) => unwrap(api.GET('/api/admin/budgets/uncovered', { params: { query }, signal })),
+};
+
 export const officeBudgetQueries = {
   list: (filter: BudgetFilter) =>
     queryOptions({
       queryKey: ['budgets', 'list', filter],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/budgets', { params: { query: { ...filter, size: BUDGETS_SIZE } }, signal })),
+      queryFn: ({ signal }) => budgetLists.all({ ...filter, size: BUDGETS_SIZE }, signal),
       staleTime: 0,
       refetchInterval: 15_000,
       placeholderData: keepPreviousData,
@@ -63,7 +70,7 @@ export const officeBudgetQueries = {
   uncovered: (page: number) =>
     queryOptions({
       queryKey: ['budgets', 'uncovered', { page }],
-      queryFn: ({ signal }) => unwrap(api.GET('/api/admin/budgets/uncovered', { params: { query: { page, size: BUDGETS_SIZE } }, signal })),
+      queryFn: ({ signal }) => budgetLists.uncovered({ page, size: BUDGETS_SIZE }, signal),
       staleTime: 0,
       placeholderData: keepPreviousData,
     }),

@@ -9,7 +9,8 @@ import { useLimitsText } from '../../limits/useLimitsText';
 import { Decide, Form, Input, Notice, Refused, Select, useDraft, useTyped } from '../../ui/form/Form';
 import { notify } from '../../ui/page/notice';
 import { existing, targetOf } from './ceilings';
-import { officeQueries, usePutCeiling, type Ceiling } from '../queries';
+import { officeQueries, type Ceiling } from '../queries';
+import { usePutCeiling } from '../writes';
 
 type Typed = Limits & { scope: Ceiling['scope']; target: string };
 

@@ -19,7 +19,8 @@ import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { CeilingForm } from './CeilingForm';
 import { nameOf, targetOf } from './ceilings';
-import { CEILINGS_SIZE, officeQueries, usePutCeiling, type Ceiling, officePages } from '../queries';
+import { CEILINGS_SIZE, officeQueries, type Ceiling, lists, wholeOf } from '../queries';
+import { usePutCeiling } from '../writes';
 
 const scopes = ['all', 'owner', 'application'] as const;
 
@@ -55,7 +56,7 @@ export function Component() {
           page={page}
           size={CEILINGS_SIZE}
           onPage={setPage}
-          csv={{ name: 'limits', rows: officePages.ceilings({ scope, q }) }}
+          csv={{ name: 'limits', rows: wholeOf(lists.ceilings, { scope, q }) }}
           empty={<Empty text={t(scope === '' && q === '' ? 'limits.empty' : 'limits.none')} />}
         >
           {({ items }) => <Table items={items} onEdit={(ceiling) => setForm({ ceiling })} />}

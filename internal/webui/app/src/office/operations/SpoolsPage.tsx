@@ -12,7 +12,8 @@ import { Tag } from '../../ui/Tag';
 import { usePage } from '../../ui/table/usePage';
 import { useTitle } from '../../ui/page/useTitle';
 import { Days } from '../money/Days';
-import { officeQueries, SPOOLS_SIZE, useRetire, type Spool, officePages } from '../queries';
+import { officeQueries, SPOOLS_SIZE, type Spool, lists, wholeOf } from '../queries';
+import { useRetire } from '../writes';
 
 const columns = ['gateway', 'state', 'through', 'seen', 'held'] as const;
 const kinds = { live: 'ok', adopted: 'ok', silent: 'warn', retired: 'off' } as const;
@@ -37,7 +38,7 @@ export function Component() {
           page={page}
           size={SPOOLS_SIZE}
           onPage={setPage}
-          csv={{ name: 'ingestion', rows: officePages.spools }}
+          csv={{ name: 'ingestion', rows: wholeOf(lists.spools, {}) }}
           empty={<Empty text={t('spools.empty')} />}
         >
           {({ items }) => <Table items={items} />}

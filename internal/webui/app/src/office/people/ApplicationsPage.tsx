@@ -16,7 +16,8 @@ import { StatusTag } from '../../ui/Tag';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
-import { DIRECTORY_SIZE, officeQueries, useJudge, type DirectoryFilter, type Listed, officePages } from '../queries';
+import { DIRECTORY_SIZE, officeQueries, type DirectoryFilter, type Listed, lists, wholeOf } from '../queries';
+import { useJudge } from '../writes';
 
 const Confirm = lazy(() => import('../../ui/form/Confirm'));
 const DisableApplication = lazy(() => import('./DisableApplication'));
@@ -32,7 +33,7 @@ export function Component() {
   useTitle(t('directory.title'));
   const [page, setPage] = usePage();
   const [search, setSearch] = useSearch();
-  const filter: DirectoryFilter = {
+  const filter: DirectoryFilter & { page: number } = {
     page,
     q: (search.get('q') ?? '').slice(0, 64),
     status: statuses.find((one) => one === search.get('status')) ?? '',
@@ -53,7 +54,7 @@ export function Component() {
           page={page}
           size={DIRECTORY_SIZE}
           onPage={setPage}
-          csv={{ name: 'applications', rows: officePages.applications({ q: filter.q, status: filter.status, sort: filter.sort }) }}
+          csv={{ name: 'applications', rows: wholeOf(lists.applications, { q: filter.q, status: filter.status, sort: filter.sort }) }}
           empty={
             filter.q === '' && filter.status === '' ? (
               <Empty text={t('directory.empty')} />

@@ -2,7 +2,8 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import Confirm from '../../ui/form/Confirm';
 import { notify } from '../../ui/page/notice';
-import { useJudge, type Listed } from '../queries';
+import { type Listed } from '../queries';
+import { useJudge } from '../writes';
 
 const MOST_REASON = 500;
 

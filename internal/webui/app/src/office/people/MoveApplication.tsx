@@ -4,7 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/error';
 import Confirm from '../../ui/form/Confirm';
 import { notify } from '../../ui/page/notice';
-import { officeQueries, useMove, type Listed } from '../queries';
+import { officeQueries, type Listed } from '../queries';
+import { useMove } from '../writes';
 
 const MOST_REASON = 500;
 

@@ -15,7 +15,8 @@ import { UrlSearch } from '../../ui/form/SearchField';
 import { usePage } from '../../ui/table/usePage';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
-import { officeQueries, useEndSessions, USERS_SIZE, type Account, officePages } from '../queries';
+import { officeQueries, USERS_SIZE, type Account, lists, wholeOf } from '../queries';
+import { useEndSessions } from '../writes';
 
 const columns = ['email', 'applications', 'sessions', 'lastSignIn', 'created'] as const;
 const numbers: readonly string[] = ['applications', 'sessions'];
@@ -44,7 +45,7 @@ export function Component() {
           page={page}
           size={USERS_SIZE}
           onPage={setPage}
-          csv={{ name: 'users', rows: officePages.users(q) }}
+          csv={{ name: 'users', rows: wholeOf(lists.users, { q }) }}
           empty={
             q === '' ? (
               <Empty text={t('users.empty')} />
