@@ -73,7 +73,7 @@ const find: Same<typeof zh> = {
     light: 'theme mode',
     dark: 'theme mode night',
     language: 'Chinese English',
-    signOut: 'log out logout leave',
+    signOut: 'log out logout',
     newCapability: 'create add model',
     newUpstream: 'create add provider',
     newPrice: 'create add cost',
