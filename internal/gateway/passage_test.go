@@ -248,13 +248,16 @@ var known = func() map[string]bool {
 	return all
 }()
 
-// everyRefusal are those of errors.go.
-var everyRefusal = []refusal{
-	refusedKey, refusedKeys, refusedAccess, refusedStopping, refusedMalformed, refusedExpired, refusedAddress, refusedDisabled, refusedUnknown,
-	refusedModel, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedElsewhere, refusedShown, refusedMethod, refusedLarge,
-	refusedChunks, refusedMemory, refusedShare, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedAnswer, refusedStalled,
-	refusedHead, refusedLate, refusedUpgrade, refusedTimeout,
-}
+// unattributed are the refusals of errors.go that are no call of an application; attributed are all others.
+var (
+	unattributed = []refusal{refusedKey, refusedKeys, refusedAccess, refusedMalformed, refusedModel, refusedHead, refusedLate, refusedUpgrade}
+	attributed   = []refusal{
+		refusedStopping, refusedExpired, refusedAddress, refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels,
+		refusedDiffers, refusedPath, refusedElsewhere, refusedShown, refusedMethod, refusedLarge, refusedChunks, refusedMemory, refusedShare, refusedPool,
+		refusedInternal, refusedUnreachable, refusedHTTP2, refusedAnswer, refusedStalled, refusedTimeout,
+	}
+	everyRefusal = slices.Concat(unattributed, attributed)
+)
 
 func TestEveryRefusalIsListed(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, 0)
@@ -277,10 +280,13 @@ func TestEveryRefusalIsListed(t *testing.T) {
 func TestEveryReasonHasACounter(t *testing.T) {
 	g := New(Config{})
 	defer g.Close()
-	for _, r := range everyRefusal {
-		if g.metrics.outcomes[r.reasonCode] == nil {
+	for _, r := range attributed {
+		if g.metrics.outcomes[r.reasonCode] == nil || r.reasonCode == "" {
 			t.Errorf("%q is not counted", r.reasonCode)
 		}
+	}
+	if g.metrics.outcomes[""] == nil {
+		t.Error("success is not counted")
 	}
 }
 

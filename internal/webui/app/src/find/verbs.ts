@@ -19,7 +19,7 @@ const plain = (text: string): string =>
 
 /** Whether each typed word begins one of the text's, or, as Chinese has no blanks between them, stands in it. */
 const holds = (text: string, typed: string): boolean =>
-  typed.split(' ').every((part) => (/[^ -~]/.test(part) ? text : ` ${text}`).includes(/[^ -~]/.test(part) ? part : ` ${part}`));
+  typed.split(' ').every((part) => (/[^ -~]/.test(part) ? text.includes(part) : ` ${text}`.includes(` ${part}`)));
 
 /** Those that the text means, in either language: first those whose name begins with it. Without a text, the first. */
 export function meant(verbs: readonly Verb[], text: string): readonly Verb[] {

@@ -46,12 +46,16 @@ export const wholeOf =
   (page) =>
     list({ ...filter, page, size: MOST_ROWS });
 
-/** All capabilities of a group in their order, as one page. */
-async function wholeGroup(groupId: string, signal: AbortSignal): Promise<Schemas['AdminCapabilityPage']> {
-  const read = (page: number) => lists.capabilities({ groupId, page, size: MOST_ROWS }, signal);
+/** The rows of all pages of a list. */
+async function everyRow<Row>(read: (page: number) => Promise<{ items: Row[]; total: number }>): Promise<Row[]> {
   const first = await read(1);
   const rest = await Promise.all(Array.from({ length: Math.ceil(first.total / MOST_ROWS) - 1 }, (_, n) => read(n + 2)));
-  const items = [first, ...rest].flatMap((page) => page.items);
+  return [first, ...rest].flatMap((page) => page.items);
+}
+
+/** All capabilities of a group in their order, as one page. */
+async function wholeGroup(groupId: string, signal: AbortSignal): Promise<Schemas['AdminCapabilityPage']> {
+  const items = await everyRow((page) => lists.capabilities({ groupId, page, size: MOST_ROWS }, signal));
   return { items, total: items.length, page: 1, size: items.length };
 }
 export const AUDIT_SIZE = 20;
@@ -161,16 +165,9 @@ export const officeQueries = {
     queryOptions({
       queryKey: ['directory', 'ofOwner', { id }],
       queryFn: async ({ signal }) => {
-        const found: Listed[] = [];
-        for (let page = 1, pages = 1; page <= pages; page++) {
-          const { items, total } = await lists.applications(
-            { q: email.slice(0, 64), status: '', sort: 'name', page, size: MOST_ROWS },
-            signal,
-          );
-          found.push(...items.filter(({ owner }) => owner.id === id)); // others may have it in a name
-          pages = Math.ceil(total / MOST_ROWS);
-        }
-        return found;
+        const filter = { q: email.slice(0, 64), status: '', sort: 'name', size: MOST_ROWS } as const;
+        const found = await everyRow((page) => lists.applications({ ...filter, page }, signal));
+        return found.filter(({ owner }) => owner.id === id); // others may have it in a name
       },
       staleTime: 0,
     }),

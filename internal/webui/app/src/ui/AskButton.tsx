@@ -1,4 +1,5 @@
-import { lazy, Suspense, useState, type ComponentProps } from 'react';
+import { lazy, type ComponentProps } from 'react';
+import { DialogButton } from './DialogButton';
 
 const Confirm = lazy(() => import('./form/Confirm'));
 
@@ -6,20 +7,12 @@ const Confirm = lazy(() => import('./form/Confirm'));
 export function AskButton({
   of,
   disabled,
-  className = 'quiet',
+  className,
   ...ask
 }: { of: string; disabled?: boolean; className?: string } & Omit<ComponentProps<typeof Confirm>, 'onClosed' | 'children'>) {
-  const [asking, setAsking] = useState(false);
   return (
-    <>
-      <button type="button" className={className} data-edge disabled={disabled} onClick={() => setAsking(true)} aria-label={of}>
-        {ask.action}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <Confirm danger {...ask} onClosed={() => setAsking(false)} />
-        </Suspense>
-      )}
-    </>
+    <DialogButton of={of} label={ask.action} disabled={disabled} {...(className === undefined ? {} : { className })}>
+      {(close) => <Confirm danger {...ask} onClosed={close} />}
+    </DialogButton>
   );
 }

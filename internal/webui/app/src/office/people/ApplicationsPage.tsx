@@ -1,11 +1,12 @@
 import '../../ui/form/field.css';
 import '../office.css';
 import './directory.css';
-import { lazy, Suspense, useState } from 'react';
+import { lazy } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../../format/useFormat';
+import { DialogButton } from '../../ui/DialogButton';
 import { Empty, TableBones } from '../../ui/page/Block';
 import { Email } from '../../ui/Email';
 import { notify } from '../../ui/page/notice';
@@ -212,65 +213,39 @@ function Why({ of: { status, disabledByOwner, disabledByAdministrator: held } }:
 /** Gives it to another owner. */
 function Move({ of }: { of: Listed }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   return (
-    <>
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        onClick={() => setAsking(true)}
-        aria-label={t('directory.moveOf', { name: of.name })}
-        title={t('directory.moveHint')}
-      >
-        {t('directory.move')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <MoveApplication of={of} onClosed={() => setAsking(false)} />
-        </Suspense>
-      )}
-    </>
+    <DialogButton of={t('directory.moveOf', { name: of.name })} label={t('directory.move')} title={t('directory.moveHint')}>
+      {(close) => <MoveApplication of={of} onClosed={close} />}
+    </DialogButton>
   );
 }
 
 /** Disables it, or takes an administrator's disabling back. */
 function Judge({ of }: { of: Listed }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   const { mutateAsync } = useJudge();
   const { id, name, updatedAt, disabledByOwner } = of;
-  const off = of.disabledByAdministrator !== null;
   const enable = async () => {
     const now = await mutateAsync({ id, body: { status: 'active' }, updatedAt });
     notify('ok', t(now.status === 'active' ? 'directory.enabled' : 'directory.enabledNotByOwner', { name }));
   };
+  if (of.disabledByAdministrator === null)
+    return (
+      <DialogButton of={t('directory.disableOf', { name })} label={t('directory.disable')}>
+        {(close) => <DisableApplication of={of} onClosed={close} />}
+      </DialogButton>
+    );
   return (
-    <>
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        onClick={() => setAsking(true)}
-        aria-label={t(off ? 'directory.enableOf' : 'directory.disableOf', { name })}
-      >
-        {t(off ? 'directory.enable' : 'directory.disable')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          {off ? (
-            <Confirm
-              title={t('directory.askEnable', { name })}
-              text={t(disabledByOwner ? 'directory.askEnableBoth' : 'directory.askEnableText')}
-              action={t('directory.enable')}
-              run={enable}
-              onClosed={() => setAsking(false)}
-            />
-          ) : (
-            <DisableApplication of={of} onClosed={() => setAsking(false)} />
-          )}
-        </Suspense>
+    <DialogButton of={t('directory.enableOf', { name })} label={t('directory.enable')}>
+      {(close) => (
+        <Confirm
+          title={t('directory.askEnable', { name })}
+          text={t(disabledByOwner ? 'directory.askEnableBoth' : 'directory.askEnableText')}
+          action={t('directory.enable')}
+          run={enable}
+          onClosed={close}
+        />
       )}
-    </>
+    </DialogButton>
   );
 }

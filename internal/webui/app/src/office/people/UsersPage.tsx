@@ -1,12 +1,13 @@
 import '../../ui/form/field.css';
 import '../office.css';
 import './directory.css';
-import { lazy, Suspense, useState } from 'react';
+import { lazy } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useFormat } from '../../format/useFormat';
 import { AskButton } from '../../ui/AskButton';
+import { DialogButton } from '../../ui/DialogButton';
 import { Empty, TableBones } from '../../ui/page/Block';
 import { Email } from '../../ui/Email';
 import { notify } from '../../ui/page/notice';
@@ -152,25 +153,10 @@ function Row({ of }: { of: Account }) {
 /** Gives their applications to another owner, as when they leave. */
 function Move({ of }: { of: Account }) {
   const { t } = useTranslation('admin');
-  const [asking, setAsking] = useState(false);
   return (
-    <>
-      <button
-        type="button"
-        className="quiet"
-        data-edge
-        disabled={of.applicationCount === 0}
-        onClick={() => setAsking(true)}
-        aria-label={t('users.moveOf', { email: of.email })}
-      >
-        {t('users.move')}
-      </button>
-      {asking && (
-        <Suspense fallback={null}>
-          <MoveAll of={of} onClosed={() => setAsking(false)} />
-        </Suspense>
-      )}
-    </>
+    <DialogButton of={t('users.moveOf', { email: of.email })} label={t('users.move')} disabled={of.applicationCount === 0}>
+      {(close) => <MoveAll of={of} onClosed={close} />}
+    </DialogButton>
   );
 }
 
