@@ -132,6 +132,25 @@ test('a provider is believed about what it charges, and is no more', async ({ pa
   expect(items.map(({ capabilityId }) => capabilityId)).not.toContain(id);
 });
 
+test('the name of a capability that comes late moves nothing', async ({ page, administrator }) => {
+  const id = await priced(administrator);
+  await page.goto('/admin/prices');
+  const come: { now?: () => void } = {};
+  const late = new Promise<void>((now) => (come.now = now));
+  await page.route(/\/api\/admin\/capabilities\?/, async (route) => {
+    await late;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Believe a provider' }).click();
+  await field(page, 'Capability').fill(id);
+  const form = page.getByRole('form');
+  const height = async () => (await form.boundingBox())!.height;
+  const before = await height();
+  come.now!();
+  await expect(form.getByRole('paragraph').filter({ hasText: `Name ${id}` })).toBeVisible();
+  expect(await height()).toBe(before);
+});
+
 test('a price that somebody else corrected meanwhile is shown before it is replaced', async ({ page, administrator, expected }) => {
   expected.push(/ 409 /);
   const id = await priced(administrator);

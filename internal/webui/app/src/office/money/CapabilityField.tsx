@@ -16,7 +16,7 @@ export function CapabilityField({ id, locked = false }: { id: string; locked?: b
         spellCheck={false}
         name="capabilityId"
         label={t('prices.capability')}
-        hint={data?.items.find((one) => one.id === id)?.name ?? ''}
+        hint={data?.items.find((one) => one.id === id)?.name ?? '\u00a0'} // its line is there before the name is: a click on Save must not miss
         readOnly={locked}
         autoFocus={!locked}
         list="price-capabilities"
