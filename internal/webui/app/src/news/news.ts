@@ -74,7 +74,19 @@ export const news: readonly Entry[] = [
         ['调用的时间花在哪里', '每次调用以条形显示各次尝试、等待首字节与结束的时间。慢速网络下，首批数据的显示时间减半。'],
       ),
     ],
-    office: [],
+    office: [
+      item(
+        [
+          'Explore all calls',
+          'One metric of the calls of all owners, by owner, application, capability, upstream or what became of them, by hour to week and against another range, with the way to the figures.',
+        ],
+        [
+          '探索全部调用',
+          '按所有者、应用、能力、上游或调用结果查看所有调用的任一指标，按小时至周展示，可与其他时段对比，并可进入相应统计。',
+        ],
+        '/admin/explore',
+      ),
+    ],
   },
   {
     day: '2026-11-27',
