@@ -82,10 +82,11 @@ bench-stats: build ## what the statistics cost with ROWS (100000000) calls, and 
 .PHONY: oracle
 oracle: export ORACLE_QUESTIONS ?= 20000
 oracle: export ORACLE_ENGINES := own
+oracle: export EXPLORE_QUESTIONS ?= 5000
 oracle: export PAGES_CALLS ?= 1000000
 oracle: export COST_CALLS ?= 10000000
-oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint against plain slices, all pages of PAGES_CALLS (1000000) calls, and every cost of COST_CALLS (10000000)
-	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'Oracle|AllPages' ./internal/stats
+oracle: ## ORACLE_QUESTIONS (20000) random questions of every statistics endpoint and EXPLORE_QUESTIONS (5000) of Explore against plain slices, all pages of PAGES_CALLS (1000000) calls, and every cost of COST_CALLS (10000000)
+	$(WITH_ENGINES) go test -count=1 -v -timeout 4h -run 'Oracle|AllPages|ExploreTells' ./internal/stats
 	$(WITH_ENGINES) go test -count=1 -v -timeout 1h -run 'EveryCost' ./internal/verify
 
 .PHONY: fuzz

@@ -18,7 +18,7 @@ import (
 	"callgate/internal/progress"
 )
 
-// Migrations are the goose files of this directory.
+// Migrations are the goose files of this directory. Numbers that are missing were never used.
 //
 //go:embed *.sql
 var Migrations embed.FS

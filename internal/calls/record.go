@@ -163,6 +163,13 @@ const (
 	AddressNotAllowed   ReasonCode = "address_not_allowed"
 )
 
+// ReasonCodes are all of them, as FailureCode of openapi.yaml lists them.
+var ReasonCodes = []ReasonCode{
+	ApplicationDisabled, KeyExpired, AddressNotAllowed, CapabilityNotBound, CapabilityDisabled, CapabilityUnknown, ModelRequired, InvalidPath,
+	RequestTooLarge, CodeOverloaded, CodeInternal, UpstreamStatus, UpstreamUnreachable, UpstreamTimeout, CallerTimeout, ClientClosed,
+	UpstreamClosed, CodeShutdown, CodeInvalidRequest, RateLimited, ConcurrencyLimited, QuotaExhausted, BudgetExceeded, CostUnknown,
+}
+
 // Failure is the detail kept of a failed call: already redacted and bounded (internal/redact).
 type Failure struct {
 	Message     string // readable; for upstream errors the extracted message or none, <= 1,024 characters

@@ -92,7 +92,7 @@ func placeOf(ctx *fiber.Ctx, q *stats.CallsQuery) (err error) {
 	return nil
 }
 
-// getCall tells why one call failed.
+// getCall tells why one call failed; of one that succeeded there is nothing to tell (NoFailureDetail).
 func (c *Console) getCall(ctx *fiber.Ctx) (any, error) {
 	a, err := c.ownApplication(ctx)
 	if err != nil {

@@ -22,13 +22,6 @@ var reasonTypes = []calls.ReasonType{
 	calls.Overloaded, calls.Limited, calls.InternalFault,
 }
 
-var reasonCodes = []calls.ReasonCode{
-	calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown, calls.ModelRequired,
-	calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal, calls.UpstreamStatus, calls.UpstreamUnreachable,
-	calls.UpstreamTimeout, calls.CallerTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown, calls.CodeInvalidRequest,
-	calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted, calls.BudgetExceeded, calls.CostUnknown, calls.KeyExpired, calls.AddressNotAllowed,
-}
-
 // outcomeOf reads what became of the calls that are asked for: result, reason, status, upstreamStatus, text and message.
 func outcomeOf(ctx *fiber.Ctx, q *stats.CallsQuery) error {
 	wrong := fault.Fields{}
@@ -103,7 +96,7 @@ func (c *Console) dimensionsOf(ctx *fiber.Ctx) (d stats.Dimensions, err error) {
 // reasonKind reads a type, or type:code; nil is neither. An empty text is the empty type.
 func reasonKind(text string) *stats.ReasonKind {
 	kind, code, named := strings.Cut(text, ":")
-	if text != "" && !slices.Contains(reasonTypes, calls.ReasonType(kind)) || named && !slices.Contains(reasonCodes, calls.ReasonCode(code)) {
+	if text != "" && !slices.Contains(reasonTypes, calls.ReasonType(kind)) || named && !slices.Contains(calls.ReasonCodes, calls.ReasonCode(code)) {
 		return nil
 	}
 	return &stats.ReasonKind{Type: strings.Clone(kind), Code: strings.Clone(code)}

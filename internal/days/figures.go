@@ -1,5 +1,5 @@
 // Package days is what a Beijing day came to when it was closed, as it is kept in PostgreSQL and told: who closes days
-// (internal/calls/ledger), who makes the figures (internal/console) and who tells them (internal/alerts) share it.
+// (internal/calls/ledger/days), who makes the figures (internal/report) and who tells them (internal/alerts) share it.
 package days
 
 import (

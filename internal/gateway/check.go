@@ -20,7 +20,7 @@ func (c *call) prepare() *refusal {
 	case errors.Is(opened, errShareExhausted):
 		return &refusedShare
 	case opened != nil:
-		return &refusedBudget
+		return &refusedMemory
 	}
 	c.choose()
 	t, secret, err := c.resolve(c.upstream)

@@ -76,7 +76,7 @@ var (
 		message: "The request body is larger than allowed.", reason: calls.InvalidRequest, reasonCode: calls.RequestTooLarge}
 	refusedChunks = refusal{status: 400, code: "invalid_request", kind: "invalid_request_error",
 		message: "The chunked request body is malformed.", reason: calls.InvalidRequest, reasonCode: calls.CodeInvalidRequest}
-	refusedBudget = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
+	refusedMemory = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The gateway has too many calls in flight. Try again shortly.", reason: calls.Overloaded, reasonCode: calls.CodeOverloaded}
 	refusedShare = refusal{status: 503, code: "overloaded", kind: "server_error", retryAfter: "1",
 		message: "The applications of one owner have too many calls in flight: what they may use of the gateway is in use. Try again shortly.",

@@ -20,13 +20,7 @@ type metrics struct {
 }
 
 // reasons are all reason codes; the empty one is success.
-var reasons = []calls.ReasonCode{
-	"", calls.ApplicationDisabled, calls.CapabilityNotBound, calls.CapabilityDisabled, calls.CapabilityUnknown,
-	calls.ModelRequired, calls.InvalidPath, calls.RequestTooLarge, calls.CodeOverloaded, calls.CodeInternal,
-	calls.UpstreamStatus, calls.UpstreamUnreachable, calls.UpstreamTimeout, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown,
-	calls.CodeInvalidRequest, calls.CallerTimeout, calls.RateLimited, calls.ConcurrencyLimited, calls.QuotaExhausted,
-	calls.BudgetExceeded, calls.CostUnknown, calls.KeyExpired, calls.AddressNotAllowed,
-}
+var reasons = append([]calls.ReasonCode{""}, calls.ReasonCodes...)
 
 // usageStates are those of calls whose tokens are collected.
 var usageStates = []calls.UsageState{calls.UsageNone, calls.UsageReported, calls.UsagePartial, calls.UsageAbsent, calls.UsageDeferred, calls.UsageRepeated, calls.UsageUnreadable}

@@ -6,6 +6,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"hash"
 	"io"
 	"math/rand/v2"
@@ -14,6 +17,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +28,7 @@ import (
 
 	"callgate/internal/access"
 	"callgate/internal/calls"
+	"callgate/internal/openapi"
 )
 
 func TestCompressedBodiesPassUntouchedInBothDirections(t *testing.T) {
@@ -243,22 +248,49 @@ var known = func() map[string]bool {
 	return all
 }()
 
-// TestEveryRefusalHasACounter: a reason without one would end the process.
-func TestEveryRefusalHasACounter(t *testing.T) {
+// everyRefusal are those of errors.go.
+var everyRefusal = []refusal{
+	refusedKey, refusedKeys, refusedAccess, refusedStopping, refusedMalformed, refusedExpired, refusedAddress, refusedDisabled, refusedUnknown,
+	refusedModel, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedElsewhere, refusedShown, refusedMethod, refusedLarge,
+	refusedChunks, refusedMemory, refusedShare, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedAnswer, refusedStalled,
+	refusedHead, refusedLate, refusedUpgrade, refusedTimeout,
+}
+
+func TestEveryRefusalIsListed(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if value, is := n.(*ast.ValueSpec); is && strings.HasPrefix(value.Names[0].Name, "refused") {
+			declared++
+		}
+		return true
+	})
+	if declared != len(everyRefusal) {
+		t.Errorf("errors.go has %d refusals, the tests know %d", declared, len(everyRefusal))
+	}
+}
+
+// TestEveryReasonHasACounter: one without would leave its caller without an answer.
+func TestEveryReasonHasACounter(t *testing.T) {
 	g := New(Config{})
 	defer g.Close()
-	m := g.metrics
-	for _, r := range []refusal{
-		refusedExpired, refusedAddress, refusedDisabled, refusedUnknown, refusedOff, refusedUnbound, refusedNoModel, refusedModels, refusedDiffers, refusedPath, refusedLarge, refusedChunks,
-		refusedBudget, refusedPool, refusedInternal, refusedUnreachable, refusedHTTP2, refusedTimeout, refusedStalled, refusedAnswer, refusedShown, refusedMethod,
-	} {
-		if m.outcomes[r.reasonCode] == nil || r.reasonCode == "" {
+	for _, r := range everyRefusal {
+		if g.metrics.outcomes[r.reasonCode] == nil {
 			t.Errorf("%q is not counted", r.reasonCode)
 		}
 	}
-	for _, code := range []calls.ReasonCode{calls.UpstreamStatus, calls.ClientClosed, calls.UpstreamClosed, calls.CodeShutdown, ""} {
-		if m.outcomes[code] == nil {
-			t.Errorf("%q is not counted", code)
-		}
+}
+
+func TestReasonCodesAreThoseOfTheContract(t *testing.T) {
+	var documented []calls.ReasonCode
+	schema := openapi.Resolve(openapi.Tree(), map[string]any{"$ref": "#/components/schemas/FailureCode"})
+	for _, code := range schema["enum"].([]any) {
+		documented = append(documented, calls.ReasonCode(code.(string)))
+	}
+	if !slices.Equal(documented, calls.ReasonCodes) {
+		t.Errorf("openapi.yaml has %v, calls.ReasonCodes %v", documented, calls.ReasonCodes)
 	}
 }

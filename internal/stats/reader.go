@@ -2,7 +2,7 @@
 // applications, their call flow, and why one call failed. It only reads; internal/calls writes.
 //
 // The hard decision is how to page through a year of calls at the cost of the first page: counts
-// per day, hour and at need second find the rows of a page, and no others are read (flow.go).
+// per day, hour and at need second (series.go) find the rows of a page (page_window.go), and no others are read (flow.go).
 package stats
 
 import (

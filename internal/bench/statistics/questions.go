@@ -75,6 +75,7 @@ func (b *bench) kinds(c *console) []kind {
 		return b.failure(ctx, c, random)
 	}})
 	all = append(all, b.explorer(c)...)
+	all = append(all, b.explore()...)
 	all = append(all, b.everyonesKinds()...)
 	return slices.DeleteFunc(all, func(k kind) bool { return !strings.HasPrefix(k.name, b.only) })
 }

@@ -233,7 +233,8 @@ func (b *bench) insert(ctx context.Context, l *ledger, n int64, start time.Time,
 const insertCalls = `
 INSERT INTO calls (application_id, start_time, call_id, user_id, model, duration_ms, status_code, success, streamed, first_byte_ms,
     ended_by, reason_type, reason_code, upstream_status, request_bytes, response_bytes, batch_id,
-    usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, stamped, recorded_at)
+    usage_state, upstream_model, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
+    key_id, tags.name, tags.value, end_user, stamped, recorded_at)
 SELECT
     if({application:UUID} = toUUID('00000000-0000-0000-0000-000000000000'), s.application_id, {application:UUID}),
     fromUnixTimestamp64Milli(ms, 'Asia/Shanghai'),
@@ -253,6 +254,10 @@ SELECT
     if(state = 'reported', toUInt32(100 + cityHash64(n, 13) % 8000), NULL), if(state = 'reported', toUInt32(1 + cityHash64(n, 14) % 2000), NULL),
     if(state = 'reported' AND cityHash64(n, 15) % 3 = 0, toUInt32(cityHash64(n, 15) % 100), NULL),
     if(state = 'reported' AND cityHash64(n, 16) % 4 = 0, toUInt32(cityHash64(n, 16) % 500), NULL),
+    toUUID(concat('0190ca11-0000-7000-8000-00000000000', toString(1 + cityHash64(n, 18) % 3))),
+    if(cityHash64(n, 19) % 2 = 0, ['feature', 'team'], []) AS tags,
+    if(empty(tags), [], ['feature-' || toString(cityHash64(n, 20) % 30), 'team-' || toString(cityHash64(n, 21) % 8)]),
+    if(cityHash64(n, 22) % 2 = 0, lower(hex(cityHash64(cityHash64(n, 23) % 5000, slot))), ''),
     true, least(fromUnixTimestamp64Milli(ms, 'Asia/Shanghai') + toIntervalMillisecond(took + 500), now64(3, 'Asia/Shanghai'))
 FROM (
     SELECT number AS n, 1 + cityHash64(n, 17) % 6 AS kind, toUInt32(cityHash64(n, 1) % {slots:UInt32}) AS slot, {start:Int64} + toInt64(cityHash64(n, 2) % {length:UInt64}) AS ms

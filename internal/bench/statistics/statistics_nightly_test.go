@@ -31,7 +31,7 @@ func TestEveryQuestionIsMeasuredAndTheRollupsAreProven(t *testing.T) {
 			t.Fatalf("%d shards: %v\n%s", shards, err, out.String())
 		}
 		for _, said := range append(only, "| overview of 50 applications", "| call flow, crowded hour, failures of one model", "| failure detail",
-			"| everyone: overview, 30 days", "usage_daily: 0 differ", "usage_hourly: 0 differ", "tokens_daily: 0 differ") {
+			"| explore, 31 days, percentiles", "| everyone: overview, 30 days", "usage_daily: 0 differ", "usage_hourly: 0 differ", "tokens_daily: 0 differ") {
 			if !strings.Contains(out.String(), said) {
 				t.Errorf("%d shards: %q is not in\n%s", shards, said, out.String())
 			}

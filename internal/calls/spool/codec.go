@@ -16,7 +16,7 @@ import (
 // payloadVersion is the first byte of a payload; a changed layout takes the next number.
 const payloadVersion = 1
 
-// maxPayload bounds a frame, so that a damaged length is seen as such. NewFailure keeps a failure
+// maxPayload bounds a frame, so that a damaged length is seen as such. redact.Record keeps a failure
 // far below it; a record built otherwise loses its detail rather than exceed it.
 const maxPayload = 128 << 10
 

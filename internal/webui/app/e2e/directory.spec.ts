@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import type { components } from '../src/api/schema';
 import { Journey } from './journey';
-import { CHAT, Developer, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test } from './test';
+import { CHAT, Developer, expect, expectAccessible, expectNoSidewaysScroll, inEveryLook, test, type NewApplication } from './test';
 
 type Schemas = components['schemas'];
 
@@ -142,6 +142,49 @@ test('an application is moved to another owner, who has it with its key, and its
   for (const text of [administrator.email, from.email, to.email, 'They have left']) await expect(entry).toContainText(text);
 });
 
+test('journey: a person left, and all of their applications go to another owner', async ({ page, administrator, baseURL, expected }) => {
+  void administrator;
+  expected.push(/ 400 /, / 409 /);
+  const [from, to] = [await owner(page, baseURL!), await owner(page, baseURL!)];
+  const apps = [
+    await from.createApplication('Leaving one'),
+    await from.createApplication('Leaving two'),
+    await from.createApplication('Left off'),
+  ];
+  const [one, two, off] = apps as [NewApplication, NewApplication, NewApplication];
+  await from.api('PATCH', `/api/applications/${off.id}/status`, { status: 'disabled' });
+  await page.goto('/admin');
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  const journey = new Journey(page, 'somebody left → all applications moved');
+  await journey.press('Control+k');
+  await expect(page.getByRole('combobox')).toBeFocused();
+  await journey.paste(from.email);
+  await expect(page.getByRole('option', { name: `${from.email} User` })).toBeVisible();
+  await page.getByRole('option', { name: `${from.email} User` }).hover(); // as the arrows do
+  await journey.press('Enter');
+  const row = page.getByRole('row').filter({ hasText: from.email });
+  await journey.click(row.getByRole('button', { name: `Move applications of ${from.email}` }));
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('checkbox', { name: 'Leaving one' })).toBeChecked();
+  await expect(dialog.getByRole('checkbox', { name: 'Left off · Disabled' })).not.toBeChecked();
+  await expectAccessible(page, '[role=dialog]');
+  await page.keyboard.insertText('nobody@example.com');
+  await dialog.getByRole('button', { name: 'Move 2' }).click();
+  await expect(dialog).toContainText('no account has this e-mail address or id');
+  await dialog.getByRole('combobox').fill(to.email);
+  // One is changed by its owner meanwhile: it stays, and it is said.
+  await from.api('PATCH', `/api/applications/${two.id}`, { description: 'changed' });
+  await journey.click(dialog.getByRole('button', { name: 'Move 2' }));
+  await expect(dialog).toContainText('Moved: 1. Left: 2.');
+  await expect(dialog.getByRole('listitem').filter({ hasText: 'Leaving two' })).toContainText('Somebody else changed it meanwhile.');
+  expect((await to.api<Schemas['ApplicationPage']>('GET', '/api/applications')).items.map(({ id }) => id)).toEqual([one.id]);
+  await journey.click(dialog.getByRole('button', { name: 'Move 1' }));
+  await expect(page.getByText(`Applications moved: 2. They belong to ${to.email} now.`)).toBeVisible();
+  expect(journey.done().clicks).toBeLessThanOrEqual(3);
+  const theirs = await from.api<Schemas['ApplicationPage']>('GET', '/api/applications');
+  expect(theirs.items.map(({ id }) => id)).toEqual([off.id]);
+});
+
 test('the directory is searched, filtered and ordered in the URL, and leads to the owner and the ceilings', async ({
   page,
   administrator,
@@ -190,7 +233,7 @@ test('all sessions of a user end at once', async ({ page, administrator, baseURL
   await expectAccessible(page, '[role=dialog]');
   await journey.click(page.getByRole('dialog').getByRole('button', { name: 'End sessions' }));
   await expect(page.getByText(`All sessions of ${person.email} have ended.`)).toBeVisible();
-  await expect(row.getByRole('button')).toBeDisabled();
+  await expect(row.getByRole('button', { name: 'End sessions' })).toBeDisabled();
   expect(journey.done().clicks).toBeLessThanOrEqual(4);
   expect(await person.isSignedIn()).toBe(false);
 });

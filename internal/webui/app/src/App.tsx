@@ -39,7 +39,7 @@ function Frame() {
       >
         <Outlet />
       </Shell>
-      <Finder open={open} onOpen={setOpen} />
+      <Finder site="console" open={open} onOpen={setOpen} />
     </Guard>
   );
 }

@@ -1,6 +1,8 @@
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createBrowserRouter, Outlet, RouterProvider } from 'react-router';
 import { FiringBadge } from './alerts/FiringBadge';
+import { FindButton, Finder, type Opened } from './find/Finder';
 import { Guard } from './session/Guard';
 import { FrameBones } from './ui/page/Block';
 import { Crash, NotFound } from './ui/page/Failures';
@@ -8,7 +10,8 @@ import { startSite } from './ui/page/start';
 import { Shell, type Place } from './ui/page/Shell';
 
 function Frame() {
-  const { t } = useTranslation('admin');
+  const { t } = useTranslation(['admin', 'common']);
+  const [open, setOpen] = useState<Opened>(null);
   const catalog = t('nav.catalog');
   const people = t('nav.people');
   const operation = t('nav.operation');
@@ -32,9 +35,17 @@ function Frame() {
   ];
   return (
     <Guard signIn="/admin/sign-in">
-      <Shell places={places} home="/admin" band={t('band')} news="/admin/whats-new">
+      <Shell
+        places={places}
+        home="/admin"
+        band={t('band')}
+        find={<FindButton onOpen={() => setOpen('palette')} />}
+        news="/admin/whats-new"
+        account={[{ key: 'keys', label: t('common:keys.title'), onSelect: () => setOpen('shortcuts') }]}
+      >
         <Outlet />
       </Shell>
+      <Finder site="office" open={open} onOpen={setOpen} />
     </Guard>
   );
 }

@@ -12,6 +12,7 @@ import { Icon } from '../ui/Icon';
 import { Menu } from '../ui/Menu';
 import { notify } from '../ui/page/notice';
 import { Tag } from '../ui/Tag';
+import { useAskedToCreate } from '../ui/table/useAskedToCreate';
 import { useSearch } from '../ui/table/useSearch';
 import { AlertForm } from './AlertForm';
 import { Deliveries } from './Deliveries';
@@ -29,6 +30,7 @@ export function Alerts({ site, applicationId }: { site: Site; applicationId?: st
   const [search, setSearch] = useSearch();
   const [form, setForm] = useState<{ of: Alert | null } | null>(null);
   const full = query.data !== undefined && query.data.items.length >= query.data.max;
+  useAskedToCreate(() => setForm({ of: null }), query.data !== undefined && !full);
   return (
     <>
       <div className="page-head">

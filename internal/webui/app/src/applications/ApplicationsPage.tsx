@@ -1,5 +1,4 @@
 import './applications.css';
-import { useEffect, useRef } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
@@ -22,8 +21,8 @@ import { Pages } from '../ui/table/Pages';
 import { SortHead } from '../ui/table/SortHead';
 import { StatusTag, Tag } from '../ui/Tag';
 import { useKeys } from '../ui/keys/useKeys';
+import { useAskedToCreate } from '../ui/table/useAskedToCreate';
 import { usePage } from '../ui/table/usePage';
-import { useSearch } from '../ui/table/useSearch';
 import { useTitle } from '../ui/page/useTitle';
 import { ApplicationMenu } from './ApplicationMenu';
 import { Filters, narrowed, useWanted } from './Filters';
@@ -76,20 +75,6 @@ export function Component() {
       {dialogs.open}
     </>
   );
-}
-
-/** `?new` opens the form once and leaves the URL. */
-function useAskedToCreate(create: () => void): void {
-  const [search, setSearch] = useSearch();
-  const asked = search.has('new');
-  const done = useRef(false); // the URL follows later, after more renders
-  useEffect(() => {
-    if (asked === done.current) return;
-    done.current = asked;
-    if (!asked) return;
-    create();
-    setSearch({ new: null }, { replace: true });
-  });
 }
 
 function List({

@@ -3,16 +3,18 @@ import { useTranslation } from 'react-i18next';
 import { composing } from '../ui/form/composing';
 import { Icon } from '../ui/Icon';
 import { commandKey } from './commandKey';
+import type { Site } from '../session/session';
 import { singleKeysOn } from '../ui/page/preferences';
 import { standing } from '../ui/standing';
 
-const Palette = lazy(() => import('./Palette'));
+const palettes = { console: lazy(() => import('./ConsolePalette')), office: lazy(() => import('../office/find/OfficePalette')) };
 const Shortcuts = lazy(() => import('./Shortcuts'));
 
 export type Opened = 'palette' | 'shortcuts' | null;
 
 /** The search and the list of keys, each fetched when it is first asked for: Ctrl or ⌘ with K, `/` and `?`. */
-export function Finder({ open, onOpen }: { open: Opened; onOpen: (open: Opened) => void }) {
+export function Finder({ site, open, onOpen }: { site: Site; open: Opened; onOpen: (open: Opened) => void }) {
+  const Palette = palettes[site];
   const press = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || composing(event)) return;
     if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
@@ -38,7 +40,7 @@ export function Finder({ open, onOpen }: { open: Opened; onOpen: (open: Opened) 
   return (
     <Suspense fallback={null}>
       {open === 'palette' && <Palette onClose={close} onShortcuts={() => onOpen('shortcuts')} />}
-      {open === 'shortcuts' && <Shortcuts onClose={close} />}
+      {open === 'shortcuts' && <Shortcuts site={site} onClose={close} />}
     </Suspense>
   );
 }

@@ -3,7 +3,9 @@ import './find.css';
 import { useTranslation } from 'react-i18next';
 import { chooseSingleKeys, useSingleKeys } from '../ui/page/preferences';
 import { commandKey } from './commandKey';
+import type { Site } from '../session/session';
 import { useModal } from './useModal';
+import { words } from './words';
 
 const groups = [
   [
@@ -34,10 +36,16 @@ const groups = [
   ],
   ['applications', [['N', 'create']]],
   ['capabilities', [['/', 'search']]],
+  ['order', [['Alt ↑ ↓', 'move']]],
 ] as const;
 
-/** Which keys do what, and whether they do. */
-export default function Shortcuts({ onClose }: { onClose: () => void }) {
+const ofSite: Record<Site, readonly (typeof groups)[number][0][]> = {
+  console: ['everywhere', 'range', 'calls', 'applications', 'capabilities'],
+  office: ['everywhere', 'range', 'order'],
+};
+
+/** Which keys of a site do what, and whether they do. */
+export default function Shortcuts({ site, onClose }: { site: Site; onClose: () => void }) {
   const { t } = useTranslation();
   const dialog = useModal();
   const on = useSingleKeys();
@@ -59,25 +67,27 @@ export default function Shortcuts({ onClose }: { onClose: () => void }) {
         <h2>{t('keys.title')}</h2>
         <label className="check">
           <input type="checkbox" checked={on} onChange={(event) => chooseSingleKeys(event.target.checked)} />
-          {t('keys.single')}
+          {words.keys.single}
         </label>
-        <p className="meta">{t('keys.always', { key: commandKey() })}</p>
+        <p className="meta">{words.keys.always.replace('{{key}}', commandKey())}</p>
         <div className="shortcut-groups" data-off={!on}>
-          {groups.map(([group, keys]) => (
-            <section key={group} aria-label={t(`keys.group.${group}`)}>
-              <h2>{t(`keys.group.${group}`)}</h2>
-              <dl>
-                {keys.map(([key, what]) => (
-                  <div key={what}>
-                    <dt>
-                      <kbd>{key}</kbd>
-                    </dt>
-                    <dd>{t(`keys.${what}`)}</dd>
-                  </div>
-                ))}
-              </dl>
-            </section>
-          ))}
+          {groups
+            .filter(([group]) => ofSite[site].includes(group))
+            .map(([group, keys]) => (
+              <section key={group} aria-label={words.keys.group[group]}>
+                <h2>{words.keys.group[group]}</h2>
+                <dl>
+                  {keys.map(([key, what]) => (
+                    <div key={what}>
+                      <dt>
+                        <kbd>{key}</kbd>
+                      </dt>
+                      <dd>{words.keys[what]}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
         </div>
         <button type="button" className="quiet" data-edge onClick={onClose}>
           {t('action.close')}

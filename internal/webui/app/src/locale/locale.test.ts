@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import en from './en';
-import zh from './zh';
+import english from './en';
+import englishFind from './en/find';
+import chinese from './zh';
+import chineseFind from './zh/find';
+
+const en = { ...english, find: englishFind };
+const zh = { ...chinese, find: chineseFind };
 
 const flat = (words: object, at = ''): [string, string][] =>
   Object.entries(words).flatMap(([key, value]) =>

@@ -8,6 +8,7 @@ import { AskButton } from '../ui/AskButton';
 import { Block, Empty, TableBones } from '../ui/page/Block';
 import { Button } from '../ui/Button';
 import { notify } from '../ui/page/notice';
+import { useAskedToCreate } from '../ui/table/useAskedToCreate';
 import { Cell } from '../ui/table/Records';
 import { Tag } from '../ui/Tag';
 import { useTitle } from '../ui/page/useTitle';
@@ -24,6 +25,7 @@ export function Component() {
   useTitle(title);
   const query = useQuery(tokenQueries.list());
   const [making, setMaking] = useState(false);
+  useAskedToCreate(() => setMaking(true));
   return (
     <>
       <div className="page-head">

@@ -26,6 +26,16 @@ export const news: readonly Entry[] = [
     console: [
       item(
         [
+          'Search does things',
+          'Ctrl or ⌘ with K, or /: type what you want, such as “failed”, “new alert” or “dark”, in English or Chinese. A name and a part of it, such as “reports keys”, goes straight there.',
+        ],
+        [
+          '搜索即操作',
+          '按 Ctrl 或 ⌘ 加 K，或按 /，输入想做的事，例如“失败”“新建告警”“深色”，中英文均可。输入名称加上其中一部分，例如“报表 密钥”，可直接打开。',
+        ],
+      ),
+      item(
+        [
           'An alert from what you see',
           'Alert on this… makes an alert of what Explore shows, with a threshold half above what is usual. Every form of an alert tells when it would have fired in the last 30 days, as you type.',
         ],
@@ -85,6 +95,17 @@ export const news: readonly Entry[] = [
           '按所有者、应用、能力、上游或调用结果查看所有调用的任一指标，按小时至周展示，可与其他时段对比，并可进入相应统计。',
         ],
         '/admin/explore',
+      ),
+      item(
+        [
+          'Search, and a person who leaves',
+          'Ctrl or ⌘ with K, or /, finds calls, everybody’s applications, users, the catalog and what can be done. Users have Move applications, which gives all of theirs to another owner.',
+        ],
+        [
+          '搜索，以及人员离开',
+          '按 Ctrl 或 ⌘ 加 K，或按 /，可查找调用、所有人的应用、用户、目录与操作。“用户”中的“移交应用”可将其全部应用移交给其他所有者。',
+        ],
+        '/admin/users',
       ),
     ],
   },

@@ -156,6 +156,24 @@ export const officeQueries = {
       staleTime: 0,
       placeholderData: keepPreviousData,
     }),
+  /** All applications of a user, by name. */
+  ofOwner: ({ id, email }: { id: string; email: string }) =>
+    queryOptions({
+      queryKey: ['directory', 'ofOwner', { id }],
+      queryFn: async ({ signal }) => {
+        const found: Listed[] = [];
+        for (let page = 1, pages = 1; page <= pages; page++) {
+          const { items, total } = await lists.applications(
+            { q: email.slice(0, 64), status: '', sort: 'name', page, size: MOST_ROWS },
+            signal,
+          );
+          found.push(...items.filter(({ owner }) => owner.id === id)); // others may have it in a name
+          pages = Math.ceil(total / MOST_ROWS);
+        }
+        return found;
+      },
+      staleTime: 0,
+    }),
   users: (filter: { page: number; q: string }) =>
     queryOptions({
       queryKey: ['users', 'list', filter],

@@ -1,8 +1,8 @@
 import { useMutation, useMutationState, useQueryClient, type Mutation } from '@tanstack/react-query';
 import { api, unwrap, type Schemas } from '../api/client';
-import { changedMeanwhile, ifUnchanged } from '../api/error';
+import { ApiError, changedMeanwhile, ifUnchanged } from '../api/error';
 import { inOrder, newestOf, storeOrder } from './catalog/order';
-import { officeQueries, type Capability, type Filter, type Group, type Status } from './queries';
+import { officeQueries, type Capability, type Filter, type Group, type Listed, type Status } from './queries';
 
 /** What a change of the catalog makes old. */
 function useRefresh() {
@@ -269,12 +269,36 @@ export function useJudge() {
   });
 }
 
+const move = ({ id, body, updatedAt }: { id: string; body: Schemas['OwnerEdit']; updatedAt: string }) =>
+  unwrap(api.PATCH('/api/admin/applications/{id}/owner', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body }));
+
+/** Gives applications to another owner one after the other; one that fails by itself does not hold up the others. */
+export function useMoveAll() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: async ({ of, body, onMoved }: { of: readonly Listed[]; body: Schemas['OwnerEdit']; onMoved: () => void }) => {
+      const done: Listed[] = [];
+      const failed = new Map<string, unknown>();
+      for (const { id, updatedAt } of of) {
+        try {
+          done.push(await move({ id, body, updatedAt }));
+          onMoved();
+        } catch (error) {
+          failed.set(id, error);
+          if (!(error instanceof ApiError && [404, 409].includes(error.status))) break; // so would the others
+        }
+      }
+      return { done, failed };
+    },
+    onSettled: () => refresh('directory', 'users', 'limits'),
+  });
+}
+
 /** Gives an application to another owner. */
 export function useMove() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ id, body, updatedAt }: { id: string; body: Schemas['OwnerEdit']; updatedAt: string }) =>
-      unwrap(api.PATCH('/api/admin/applications/{id}/owner', { params: { path: { id }, header: ifUnchanged(updatedAt) }, body })),
+    mutationFn: move,
     onSettled: () => refresh('directory', 'users', 'limits'),
   });
 }

@@ -17,6 +17,7 @@ import { notify } from '../../ui/page/notice';
 import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
 import { useAnchor } from '../../ui/page/useScroll';
+import { useAskedToCreate } from '../../ui/table/useAskedToCreate';
 import { CsvFoot } from '../../ui/table/CsvButton';
 import { useTitle } from '../../ui/page/useTitle';
 import { Result } from './Check';
@@ -38,6 +39,7 @@ export function Component() {
   const query = useQuery(upstreamQueries.upstreams());
   const figures = useQuery(upstreamQueries.figures());
   const [form, setForm] = useState<{ upstream: NamedUpstream | null } | null>(null);
+  useAskedToCreate(() => setForm({ upstream: null }));
   const used = new Map(figures.data?.items.map((one) => [one.upstreamId, one]));
   return (
     <>

@@ -14,6 +14,7 @@ import { notify } from '../../ui/page/notice';
 import { CsvFoot } from '../../ui/table/CsvButton';
 import { Cell } from '../../ui/table/Records';
 import { Tag } from '../../ui/Tag';
+import { useAskedToCreate } from '../../ui/table/useAskedToCreate';
 import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { Believed } from './Believed';
@@ -36,16 +37,14 @@ export function Component() {
   const query = useQuery(officeQueries.prices());
   const [form, setForm] = useState<{ price: Price | null; of: Wanted } | null>(null);
   const prices = query.data ?? [];
+  const create = () => setForm({ price: null, of: { capability, model: '', from: today() } });
+  useAskedToCreate(create, query.data !== undefined);
   return (
     <>
       <div className="page-head">
         <h1>{t('prices.title')}</h1>
         {!form && (
-          <Button
-            kind="primary"
-            disabled={query.data === undefined}
-            onClick={() => setForm({ price: null, of: { capability, model: '', from: today() } })}
-          >
+          <Button kind="primary" disabled={query.data === undefined} onClick={create}>
             <Icon name="plus" />
             {t('prices.add')}
           </Button>

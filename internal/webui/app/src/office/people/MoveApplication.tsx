@@ -1,13 +1,11 @@
-import { useId, useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/error';
 import Confirm from '../../ui/form/Confirm';
 import { notify } from '../../ui/page/notice';
-import { officeQueries, type Listed } from '../queries';
+import { type Listed } from '../queries';
 import { useMove } from '../writes';
-
-const MOST_REASON = 500;
+import { NewOwner, oneLine } from './NewOwner';
 
 /** Asks to whom and why, and gives the application to another owner. */
 export default function MoveApplication({ of: { id, name, owner, updatedAt }, onClosed }: { of: Listed; onClosed: () => void }) {
@@ -16,12 +14,9 @@ export default function MoveApplication({ of: { id, name, owner, updatedAt }, on
   const [reason, setReason] = useState('');
   const [refused, setRefused] = useState('');
   const { mutateAsync } = useMove();
-  const { data } = useQuery({ ...officeQueries.users({ page: 1, q: to.trim().slice(0, 64) }), enabled: to.trim() !== '' });
-  const field = useId();
   const run = async () => {
     try {
-      const body = { owner: to.trim(), reason: reason.replace(/\s+/g, ' ').trim() };
-      const now = await mutateAsync({ id, body, updatedAt });
+      const now = await mutateAsync({ id, body: { owner: to.trim(), reason: oneLine(reason) }, updatedAt });
       notify('ok', t('directory.moved', { name, owner: now.owner.email }));
     } catch (error) {
       setRefused(error instanceof ApiError ? (error.fields['owner'] ?? '') : '');
@@ -37,44 +32,16 @@ export default function MoveApplication({ of: { id, name, owner, updatedAt }, on
       run={run}
       onClosed={onClosed}
     >
-      <div className="field">
-        <label htmlFor={`${field}-owner`}>{t('directory.newOwner')}</label>
-        <input
-          className="input mono"
-          id={`${field}-owner`}
-          autoFocus
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={254}
-          list={`${field}-accounts`}
-          aria-invalid={refused !== ''}
-          aria-describedby={`${field}-refused`}
-          value={to}
-          onChange={(event) => {
-            setTo(event.target.value);
-            setRefused('');
-          }}
-        />
-        <datalist id={`${field}-accounts`}>
-          {data?.items.map((one) => (
-            <option key={one.id} value={one.email} />
-          ))}
-        </datalist>
-        <span className="fault-text" id={`${field}-refused`} role="alert">
-          {refused}
-        </span>
-      </div>
-      <div className="field">
-        <label htmlFor={`${field}-reason`}>{t('directory.moveReason')}</label>
-        <textarea
-          className="area"
-          id={`${field}-reason`}
-          rows={2}
-          maxLength={MOST_REASON}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </div>
+      <NewOwner
+        to={to}
+        refused={refused}
+        reason={reason}
+        onTo={(next) => {
+          setTo(next);
+          setRefused('');
+        }}
+        onReason={setReason}
+      />
     </Confirm>
   );
 }

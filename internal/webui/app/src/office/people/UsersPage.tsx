@@ -1,6 +1,7 @@
 import '../../ui/form/field.css';
 import '../office.css';
 import './directory.css';
+import { lazy, Suspense, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -17,6 +18,8 @@ import { useSearch } from '../../ui/table/useSearch';
 import { useTitle } from '../../ui/page/useTitle';
 import { officeQueries, USERS_SIZE, type Account, lists, wholeOf } from '../queries';
 import { useEndSessions } from '../writes';
+
+const MoveAll = lazy(() => import('./MoveAll'));
 
 const columns = ['email', 'applications', 'sessions', 'lastSignIn', 'created'] as const;
 const numbers: readonly string[] = ['applications', 'sessions'];
@@ -138,10 +141,36 @@ function Row({ of }: { of: Account }) {
           >
             {t('users.deeds')}
           </Link>
+          <Move of={of} />
           <End of={of} />
         </div>
       </td>
     </tr>
+  );
+}
+
+/** Gives their applications to another owner, as when they leave. */
+function Move({ of }: { of: Account }) {
+  const { t } = useTranslation('admin');
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        data-edge
+        disabled={of.applicationCount === 0}
+        onClick={() => setAsking(true)}
+        aria-label={t('users.moveOf', { email: of.email })}
+      >
+        {t('users.move')}
+      </button>
+      {asking && (
+        <Suspense fallback={null}>
+          <MoveAll of={of} onClosed={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 
