@@ -27,6 +27,10 @@ const (
 var dimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerCapability, stats.PerUpstreamModel, stats.PerKey, stats.PerStatus,
 	stats.PerReason, stats.PerEnding, stats.PerUser}
 
+// everyonesDimensions are those of administrators, who see no keys, tags or users of calls.
+var everyonesDimensions = []stats.Dimension{stats.Ungrouped, stats.PerApplication, stats.PerOwner, stats.PerCapability, stats.PerUpstreamModel, stats.PerUpstream,
+	stats.PerStatus, stats.PerReason, stats.PerEnding}
+
 var intervals = []stats.Interval{stats.Whole, stats.Hourly, stats.Daily, stats.Weekly, stats.Monthly}
 
 func (c *Console) explore(ctx *fiber.Ctx) (any, error) {
@@ -39,6 +43,10 @@ func (c *Console) exportExploration(ctx *fiber.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.explorationFile(ctx, answer)
+}
+
+func (c *Console) explorationFile(ctx *fiber.Ctx, answer openapi.Exploration) (any, error) {
 	name := "explore-" + answer.Start.String() + "-" + answer.End.String() + ".csv"
 	return c.csvFile(ctx, name, func(_ context.Context, to io.Writer) error { return report.WriteExploration(to, answer) })
 }
@@ -51,7 +59,28 @@ func (c *Console) explored(ctx *fiber.Ctx) (answer openapi.Exploration, err erro
 	return c.Report.Explore(ctx.UserContext(), principal(ctx).UserID, q)
 }
 
-// explorationOf reads the question.
+func (c *Console) exploreEveryones(ctx *fiber.Ctx) (any, error) {
+	return c.everyonesExplored(ctx)
+}
+
+// exportEveryonesExploration is exploreEveryones as CSV.
+func (c *Console) exportEveryonesExploration(ctx *fiber.Ctx) (any, error) {
+	answer, err := c.everyonesExplored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.explorationFile(ctx, answer)
+}
+
+func (c *Console) everyonesExplored(ctx *fiber.Ctx) (answer openapi.Exploration, err error) {
+	q, err := c.everyonesExplorationOf(ctx)
+	if err != nil {
+		return answer, err
+	}
+	return c.Report.ExploreEveryones(ctx.UserContext(), q)
+}
+
+// explorationOf reads a developer's question.
 func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 	if q.Range, err = c.daysOf(ctx); err != nil {
 		return q, err
@@ -65,19 +94,55 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 			wrong.Add(name, "cannot be asked for here; the list of calls can")
 		}
 	}
-	q.Metric = strings.Clone(ctx.Query("metric", "calls"))
-	if _, known := report.Metrics[q.Metric]; !known {
-		wrong.Add("metric", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(report.Metrics)), ", "))
-	}
 	q.GroupBy = stats.Dimension(strings.Clone(ctx.Query("groupBy")))
 	if tag, isTag := strings.CutPrefix(string(q.GroupBy), "tag:"); isTag && calls.IsTagName(tag) {
 		q.GroupBy, q.Tag = stats.PerTag, tag
 	} else if !slices.Contains(dimensions, q.GroupBy) {
 		wrong.Add("groupBy", "must be application, capability, upstreamModel, key, status, reason, endedBy, user, tag:name, or left out")
 	}
+	asked(ctx, &q, wrong)
+	if q.FromRows() && q.Range.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostReadDays-1)
+	}
+	return q, wrong.Err()
+}
+
+// everyonesExplorationOf reads an administrator's question.
+func (c *Console) everyonesExplorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
+	if q.Range, q.Only.Model, err = c.daysAndModel(ctx); err != nil {
+		return q, err
+	}
+	if err := outcomeOf(ctx, &q.Only); err != nil {
+		return q, err
+	}
+	wrong := fault.Fields{}
+	for _, name := range []string{"key", "tag", "user", "text", "message"} {
+		if ctx.Context().QueryArgs().Has(name) {
+			wrong.Add(name, "is for the owners of the calls alone")
+		}
+	}
+	if q.GroupBy = stats.Dimension(strings.Clone(ctx.Query("groupBy"))); !slices.Contains(everyonesDimensions, q.GroupBy) {
+		wrong.Add("groupBy", "must be application, owner, capability, upstreamModel, upstream, status, reason, endedBy, or left out")
+	}
+	q.Owner = ownerParam(ctx, wrong)
+	asked(ctx, &q, wrong)
+	q.OfEveryone()
+	if q.ReadsMuch() && q.Range.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end in a question by hour, of first bytes or upstreams, or of durations but by capability alone, for much is read", mostReadDays-1)
+	}
+	return q, wrong.Err()
+}
+
+// asked reads what developers and administrators ask alike.
+func asked(ctx *fiber.Ctx, q *report.Question, wrong fault.Fields) {
+	q.Metric = strings.Clone(ctx.Query("metric", "calls"))
+	if _, known := report.Metrics[q.Metric]; !known {
+		wrong.Add("metric", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(report.Metrics)), ", "))
+	}
 	if q.Interval = stats.Interval(strings.Clone(ctx.Query("interval"))); !slices.Contains(intervals, q.Interval) {
 		wrong.Add("interval", "must be hour, day, week or month, or left out")
 	}
+	var err error
 	if q.Top, err = strconv.Atoi(ctx.Query("top", strconv.Itoa(exploredGroups))); err != nil || q.Top < 1 || q.Top > mostExploredGroups {
 		wrong.Add("top", "must be an integer from 1 to %d", mostExploredGroups)
 	}
@@ -85,9 +150,6 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		pricing.CheckCurrency(wrong, "currency", q.Currency)
 	}
 	q.Durations = report.Metrics[q.Metric].Durations
-	if q.FromRows() && q.Range.Days() > mostReadDays {
-		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostReadDays-1)
-	}
 	switch how := ctx.Query("compare"); how {
 	case "":
 	case "previous", "month":
@@ -97,5 +159,4 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		wrong.Add("compare", "must be previous or month, or left out")
 	}
 	q.Applications = applicationsOf(ctx, wrong)
-	return q, wrong.Err()
 }

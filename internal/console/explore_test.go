@@ -55,19 +55,11 @@ func TestExploreAndTheStatisticsTellTheSame(t *testing.T) {
 	for _, d := range whole.Daily {
 		byDay[beijing.Format(d.Date.Start())] = d.MetricsFields
 	}
-	amount := func(m openapi.MetricsFields, currency string) string {
-		for _, c := range m.Cost {
-			if c.Currency != nil && *c.Currency == currency {
-				return *c.Amount
-			}
-		}
-		return "0"
-	}
 	for metric, of := range map[string]func(openapi.MetricsFields) string{
 		"calls": func(m openapi.MetricsFields) string { return fmt.Sprint(m.Calls) }, "failures": func(m openapi.MetricsFields) string { return fmt.Sprint(m.Failures) },
 		"inputTokens": func(m openapi.MetricsFields) string { return number(m.Tokens.Input) }, "outputTokens": func(m openapi.MetricsFields) string { return number(m.Tokens.Output) },
 		"cachedTokens":      func(m openapi.MetricsFields) string { return number(m.Tokens.Cached) },
-		"cost&currency=CNY": func(m openapi.MetricsFields) string { return amount(m, "CNY") }, "cost&currency=USD": func(m openapi.MetricsFields) string { return amount(m, "USD") },
+		"cost&currency=CNY": func(m openapi.MetricsFields) string { return costIn(m, "CNY") }, "cost&currency=USD": func(m openapi.MetricsFields) string { return costIn(m, "USD") },
 		"p50": func(m openapi.MetricsFields) string { return number(m.P50Ms) }, "p99": func(m openapi.MetricsFields) string { return number(m.P99Ms) },
 	} {
 		e := ask("metric=" + metric + "&groupBy=capability&interval=day&top=1")
@@ -120,7 +112,7 @@ func TestExploreAndTheStatisticsTellTheSame(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	year := ask("metric=cost&currency=CNY&interval=month&groupBy=capability&start=" + (today - 365).String())
-	if *year.Total.Value != amount(whole.MetricsFields, "CNY") || len(year.Parts) < 12 {
+	if *year.Total.Value != costIn(whole.MetricsFields, "CNY") || len(year.Parts) < 12 {
 		t.Errorf("%+v", year)
 	}
 	for query, says := range map[string]string{

@@ -149,6 +149,8 @@ var matrix = []route{
 	{"GET", "/api/admin/statistics/owners", backOffice, "", 200},
 	{"GET", "/api/admin/statistics/applications", backOffice, "", 200},
 	{"GET", "/api/admin/statistics/upstreams", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/explore", backOffice, "", 200},
+	{"GET", "/api/admin/statistics/explore.csv", backOffice, "", 200},
 	{"GET", "/api/admin/statistics/reconcile?month=2026-08", backOffice, "", 200},
 	{"POST", "/api/admin/statistics/reconcile?month=2026-08", backOffice, "date,model,cost,currency\n2026-08-01,gpt,1,USD\n", 200},
 	{"GET", "/api/admin/prices", backOffice, "", 200},

@@ -85,12 +85,19 @@ func (c *Console) figuresOf(ctx *fiber.Ctx) (by report.FiguresChoice, err error)
 			wrong.Add("currency", "must be an ISO 4217 code in capitals, such as CNY or USD")
 		}
 	}
-	if text := ctx.Query("owner"); text != "" {
-		id, err := uuid.Parse(text)
-		if err != nil || len(text) != 36 {
-			wrong.Add("owner", "must be the id of a user")
-		}
-		by.Owner = &id
-	}
+	by.Owner = ownerParam(ctx, wrong)
 	return by, wrong.Err()
+}
+
+// ownerParam reads owner; nil is anybody.
+func ownerParam(ctx *fiber.Ctx, wrong fault.Fields) *uuid.UUID {
+	text := ctx.Query("owner")
+	if text == "" {
+		return nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != 36 {
+		wrong.Add("owner", "must be the id of a user")
+	}
+	return &id
 }

@@ -136,6 +136,8 @@ func (c *Console) routes(api fiber.Router) {
 	api.Get("/admin/statistics/owners", adminQuestion(c.listOwnerFigures))
 	api.Get("/admin/statistics/applications", adminQuestion(c.listApplicationFigures))
 	api.Get("/admin/statistics/upstreams", adminQuestion(c.upstreamStatistics))
+	api.Get("/admin/statistics/explore", adminQuestion(c.exploreEveryones))
+	api.Get("/admin/statistics/explore.csv", adminQuestion(c.exportEveryonesExploration))
 	api.Get("/admin/statistics/reconcile", adminQuestion(c.countedForInvoice))
 	api.Post("/admin/statistics/reconcile", adminQuestion(c.compareInvoice))
 	api.Get("/admin/prices", admin(c.listPrices))

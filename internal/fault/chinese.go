@@ -123,10 +123,13 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"the id of a channel must be of one that the rule has, of the same kind, and named once": "渠道 ID 必须是该规则已有的同类渠道，且只出现一次",
 
 	// What callers say of calls, and exploring.
-	"must be name:value, such as team:search":                         "必须是 名称:值 的形式，例如 team:search",
-	"must not be given more than %d times, for no call has more tags": "最多给出 {1} 次：一次调用最多有这么多标签",
-	"must be 1 to %d characters":                                      "必须为 1 到 {1} 个字符",
-	"must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read": "按小时，或涉及耗时、标签、用户、时刻的问题最多比结束日期早 {1} 天：每次调用都会读取",
+	"must be name:value, such as team:search":                                                               "必须是 名称:值 的形式，例如 team:search",
+	"must not be given more than %d times, for no call has more tags":                                       "最多给出 {1} 次：一次调用最多有这么多标签",
+	"must be 1 to %d characters":                                                                            "必须为 1 到 {1} 个字符",
+	"must be application, owner, capability, upstreamModel, upstream, status, reason, endedBy, or left out": "必须是 application、owner、capability、upstreamModel、upstream、status、reason、endedBy，或省略",
+	"is for the owners of the calls alone":                                                                  "只有调用的所有者可以使用",
+	"must be at most %d days before the end in a question by hour, of first bytes or upstreams, or of durations but by capability alone, for much is read": "按小时、涉及首字节或上游、或涉及耗时（仅按能力分组的除外）的问题最多比结束日期早 {1} 天：需要读取大量数据",
+	"must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read":                      "按小时，或涉及耗时、标签、用户、时刻的问题最多比结束日期早 {1} 天：每次调用都会读取",
 	"must be 10, 25, 50 or 100":                                      "必须是 10、25、50 或 100",
 	"must be at most %d days before the end, for every call is read": "最多比结束日期早 {1} 天：每次调用都会读取",
 	"cannot be asked for here; the list of calls can":                "此处不支持；调用列表支持",

@@ -1647,7 +1647,7 @@ type ExploredGroup struct {
 	// Group The id, word or text that its calls have; empty: none.
 	Group string `json:"group"`
 
-	// Name What an application, capability or key is called now; null where it is gone, and of other groups.
+	// Name What an application, capability, key or upstream is called now, and the address of an owner; administrators are told an application's owner too. Null where it is gone, and of other groups.
 	Name *string `json:"name"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -18,9 +19,10 @@ import (
 	"callgate/internal/stats"
 )
 
-// Question is what Explore answers: one metric of an owner's calls, by group and time, beside another range.
+// Question is what Explore answers: one metric of an owner's calls, or of everyone's, by group and time, beside another range.
 type Question struct {
 	stats.Explored
+	Owner    *uuid.UUID     // whose applications alone, of everyone's; nil: anybody's
 	Metric   string         // one of Metrics
 	Top      int            // groups that are told apart
 	Currency string         // of the metric cost; empty: that of most calls
@@ -88,25 +90,30 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 		return answer, err
 	}
 	answer.Coverage, answer.RetainedFrom = coverage, kept
+	return answer, r.explore(ctx, q, nil, &answer, func(groups []string) (map[string]string, error) { return r.labels(ctx, owner, q.GroupBy, groups, all) })
+}
+
+// explore answers a question whose applications are known. owners has those of everyone's, where they are grouped by.
+func (r *Report) explore(ctx context.Context, q Question, owners map[string]uuid.UUID, answer *openapi.Exploration, labels func(groups []string) (map[string]string, error)) (err error) {
 	metric := Metrics[q.Metric]
 	values := exploredValues{}
 	var groups []string
 	if metric.value == nil {
-		if groups, err = r.exploreCost(ctx, &q, values); err != nil {
-			return answer, err
+		if groups, err = r.exploreCost(ctx, &q, owners, values); err != nil {
+			return err
 		}
 		answer.Currency = openapi.TextOrNull(q.Currency)
 	} else {
-		if groups, err = r.Stats.Foremost(ctx, q.Explored, metric.rank, q.Top); err != nil {
-			return answer, err
+		if groups, err = r.foremost(ctx, &q, owners, metric.rank); err != nil {
+			return err
 		}
 		if err := r.exploreFigures(ctx, q, groups, metric, values); err != nil {
-			return answer, err
+			return err
 		}
 	}
-	names, err := r.labels(ctx, owner, q.GroupBy, groups, all)
+	names, err := labels(groups)
 	if err != nil {
-		return answer, err
+		return err
 	}
 	answer.Parts = openapi.Each(partsOf(q.Range, q.Interval), func(start int64) string { return beijing.Format(time.Unix(start, 0)) })
 	answer.Total.ExploredFields = values.view(stats.ExploredPlace{All: true}, q)
@@ -116,7 +123,7 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 	if other := (stats.ExploredPlace{Other: true}); values.has(other) {
 		answer.Other = &openapi.ExploredFigures{ExploredFields: values.view(other, q)}
 	}
-	return answer, nil
+	return nil
 }
 
 // exploredPlace is a place in the range, or in the one that it is compared with.
@@ -181,16 +188,18 @@ func (r *Report) exploreFigures(ctx context.Context, q Question, groups []string
 }
 
 // exploreCost fills in the cost, in q's currency, which it chooses where none was asked for, and gives the dearest groups.
-func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredValues) (groups []string, err error) {
+func (r *Report) exploreCost(ctx context.Context, q *Question, owners map[string]uuid.UUID, values exploredValues) (groups []string, err error) {
 	book, err := r.Pricing.Book(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if groups, err = r.Stats.Foremost(ctx, q.Explored, Metrics["cost"].rank, candidates); err != nil {
-		return nil, err
-	}
 	whole := q.Explored
 	whole.Interval = stats.Whole
+	if q.Everyone != nil {
+		whole = q.eachOf()
+	} else if groups, err = r.Stats.Foremost(ctx, q.Explored, Metrics["cost"].rank, candidates); err != nil {
+		return nil, err
+	}
 	sums, err := r.costs(ctx, book, whole, groups)
 	if err != nil {
 		return nil, err
@@ -200,12 +209,15 @@ func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredVa
 	}
 	amounts := map[string]decimal.Decimal{}
 	for _, group := range groups {
-		if sum := sums[stats.ExploredPlace{Group: group}]; sum != nil {
-			amounts[group], _ = sum.In(q.Currency)
+		amounts[group] = decimal.Zero // though nothing was reported
+	}
+	for at, sum := range sums {
+		if group, known := q.groupOf(at.Group, owners); known && !at.All && !at.Other {
+			amount, _ := sum.In(q.Currency)
+			amounts[group] = amounts[group].Add(amount)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b string) int { return cmp.Or(amounts[b].Cmp(amounts[a]), cmp.Compare(a, b)) })
-	groups = groups[:min(q.Top, len(groups))]
+	groups = q.choose(owners, slices.SortedFunc(maps.Keys(amounts), func(a, b string) int { return cmp.Or(amounts[b].Cmp(amounts[a]), cmp.Compare(a, b)) }))
 	fill := func(of stats.Explored, previous bool) error {
 		sums, err := r.costs(ctx, book, of, groups)
 		for at, sum := range sums {
@@ -221,14 +233,16 @@ func (r *Report) exploreCost(ctx context.Context, q *Question, values exploredVa
 	if err := fill(q.Explored, false); err != nil || q.Compare == nil {
 		return groups, err
 	}
-	whole.Range = *q.Compare
-	return groups, fill(whole, true)
+	before := q.Explored
+	before.Range, before.Interval = *q.Compare, stats.Whole
+	return groups, fill(before, true)
 }
 
 // costs are the sums at each place.
 func (r *Report) costs(ctx context.Context, book *pricing.Book, of stats.Explored, groups []string) (map[stats.ExploredPlace]*pricing.Sum, error) {
 	sums := map[stats.ExploredPlace]*pricing.Sum{}
-	err := r.Stats.ExploreUsage(ctx, of, groups, func(at stats.ExploredPlace, used *stats.ModelTokens) {
+	by := stats.Priced{Spans: openapi.Each(book.Spans(of.Range), func(r beijing.Range) beijing.Day { return r.Start }), Named: book.UpstreamModels()}
+	err := r.Stats.ExploreUsage(ctx, of, groups, by, func(at stats.ExploredPlace, used *stats.ModelTokens) {
 		if used.Calls == 0 && used.Meters == nil { // nothing was reported
 			return
 		}

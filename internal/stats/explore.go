@@ -2,6 +2,9 @@ package stats
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -11,22 +14,48 @@ import (
 
 // Explored are the calls that a question explores: those of some applications in a range of days, narrowed as the call flow is,
 // in groups and by time. The queries use the words of the projection explored of calls (clickhouse/00026), and are answered from it
-// where it has what they ask for: see FromRows.
+// where it has what they ask for: see FromRows. Everyone's are answered from the rollups where these have it: see table.
 type Explored struct {
 	Applications []uuid.UUID
+	Everyone     *Explorers // not nil: administrators ask, and Applications, nil but where some are named, are any owner's
 	Range        beijing.Range
 	GroupBy      Dimension
-	Tag          string // the name of the tag to group by
+	Tag          string  // the name of the tag to group by
+	Owned        []Owned // the applications of the owners to group by; all others are of the empty group
 	Interval     Interval
 	Only         CallsQuery // Model, From, To, Result, Key, Outcome but for Text, and Dimensions
 	Durations    Durations  // whose percentiles are asked for
+	Wanted       Wanted     // what is asked for: of everyone's, other figures may be 0
+	Each         bool       // every group is told apart, rather than those that are named
 }
+
+// Wanted is what a question asks for.
+type Wanted string
+
+// What can be wanted.
+const (
+	WantCalls  Wanted = "" // or durations
+	WantTokens Wanted = "tokens"
+	WantUsage  Wanted = "usage" // as ExploreUsage gives it
+)
+
+// Explorers are all applications but some.
+type Explorers struct {
+	InUsage Everyone // without those that the daily usage has rows of
+	InRows  Everyone // without all that may have rows of any kind
+}
+
+// Owned is an application and whose it is.
+type Owned struct{ Application, Owner uuid.UUID }
 
 // FromRows tells whether every call is read for the answer, rather than what calls of a day have in common.
 func (q Explored) FromRows() bool {
-	return q.GroupBy == PerTag || q.GroupBy == PerUser || q.Interval == Hourly || q.Durations != NoDurations ||
-		q.Only.Dimensions.narrows() || q.Only.From != nil || q.Only.To != nil
+	return q.FromCalls() && (q.GroupBy == PerTag || q.GroupBy == PerUser || q.GroupBy == PerUpstream || q.Interval == Hourly || q.Durations != NoDurations ||
+		q.Only.Dimensions.narrows() || q.Only.From != nil || q.Only.To != nil)
 }
+
+// FromCalls tells whether the calls are asked, or their projection, rather than a rollup, which may be kept longer.
+func (q Explored) FromCalls() bool { return q.table().name == ofCalls.name }
 
 func (q Explored) reading(ctx context.Context) context.Context {
 	if q.FromRows() {
@@ -50,6 +79,8 @@ const (
 	PerEnding        Dimension = "endedBy"
 	PerTag           Dimension = "tag"
 	PerUser          Dimension = "user"
+	PerOwner         Dimension = "owner"
+	PerUpstream      Dimension = "upstream"
 )
 
 // Interval is how long the parts are that a range is cut into, by Beijing time; weeks begin on Monday.
@@ -79,13 +110,50 @@ var labels = map[Dimension]string{
 	Ungrouped: `''`, PerApplication: `toString(application_id)`, PerCapability: `toString(model)`, PerUpstreamModel: `toString(upstream_model)`,
 	PerKey: `if(key_id = toUUID('00000000-0000-0000-0000-000000000000'), '', toString(key_id))`, PerStatus: `toString(status_code)`,
 	PerReason: `if(reason_type = '', '', concat(toString(reason_type), ':', toString(reason_code)))`, PerEnding: `toString(ended_by)`,
-	PerTag: `tags.value[indexOf(tags.name, {tag:String})]`, PerUser: `end_user`,
+	PerTag: `tags.value[indexOf(tags.name, {tag:String})]`, PerUser: `end_user`, PerUpstream: `toString(upstream_id)`,
 }
 
-// starts are when the part begins that a call is in, in Unix seconds.
-var starts = map[Interval]string{
-	Whole: `toInt64(0)`, Hourly: hourOfRow,
-	Daily: startOfDate(`toDate(start_time)`), Weekly: startOfDate(`toMonday(toDate(start_time))`), Monthly: startOfDate(`toStartOfMonth(toDate(start_time))`),
+// label is the name of the group that a row is of.
+func (q Explored) label() string {
+	if q.GroupBy == PerOwner {
+		return `transform(application_id, ` + q.owned("owned", "UUID") + `, ` + q.owned("owners", "String") + `, '')`
+	}
+	return labels[q.GroupBy]
+}
+
+// owned are the parameters of one half of Owned, as one array.
+func (q Explored) owned(name, of string) string {
+	parts := []string{"CAST([], 'Array(" + of + ")')"}
+	for i := range slices.Collect(slices.Chunk(q.Owned, exceptAtOnce)) {
+		parts = append(parts, fmt.Sprintf("{%s%d:Array(%s)}", name, i, of))
+	}
+	return "arrayConcat(" + strings.Join(parts, ", ") + ")"
+}
+
+func (q Explored) ownedPairs() (pairs []any) {
+	for i, some := range slices.Collect(slices.Chunk(q.Owned, exceptAtOnce)) {
+		applications, owners := make([]uuid.UUID, len(some)), make([]string, len(some))
+		for n, o := range some {
+			applications[n], owners[n] = o.Application, o.Owner.String()
+		}
+		pairs = append(pairs, fmt.Sprintf("owned%d", i), applications, fmt.Sprintf("owners%d", i), owners)
+	}
+	return pairs
+}
+
+// start is when the part begins that a row is in, in Unix seconds.
+func (t exploredTable) start(of Interval) string {
+	switch of {
+	case Hourly:
+		return t.hour
+	case Daily:
+		return startOfDate(t.day)
+	case Weekly:
+		return startOfDate(`toMonday(` + t.day + `)`)
+	case Monthly:
+		return startOfDate(`toStartOfMonth(` + t.day + `)`)
+	}
+	return `toInt64(0)`
 }
 
 // startOfDate is when a Beijing day begins.
@@ -93,23 +161,102 @@ func startOfDate(date string) string {
 	return `toInt64(toUnixTimestamp(toDateTime(` + date + `, 'Asia/Shanghai')))`
 }
 
-// grouped are the columns other, shown and part of a call: whether it is of none of the groups that are named, of which of them else,
+// grouped are the columns other, shown and part of a row: whether it is of none of the groups that are named, of which of them else,
 // and when its part of the range begins.
 func (q Explored) grouped() string {
-	return labels[q.GroupBy] + ` AS label, NOT has({groups:Array(String)}, label) AS other, if(other, '', label) AS shown, ` + starts[q.Interval] + ` AS part`
+	other := `NOT has({groups:Array(String)}, label)`
+	if q.Each {
+		other = `false`
+	}
+	return q.label() + ` AS label, ` + other + ` AS other, if(other, '', label) AS shown, ` + q.table().start(q.Interval) + ` AS part`
+}
+
+// exploredTable is where the calls of a question are.
+type exploredTable struct {
+	name      string
+	day, hour string    // of a row: a date, and when its hour begins, in Unix seconds
+	columns   string    // that the others are made of
+	sums      [7]string // calls, successes, input, output, cached, cache-written and reasoning tokens of a group
+	ms        string    // columns that quantiles are of
+	quantiles string    // of durations, as an Array(Int64)
+}
+
+// The levels are a hair low, so that the rank is the nearest one; see figures.
+var (
+	ofCalls = exploredTable{name: `calls`, day: `toDate(start_time)`, hour: hourOfRow,
+		columns: `success, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens`,
+		sums: [7]string{`count()`, `countIf(success)`, `sum(ifNull(input_tokens, 0))`, `sum(ifNull(output_tokens, 0))`,
+			`sum(ifNull(cached_tokens, 0))`, `sum(ifNull(cache_write_tokens, 0))`, `sum(ifNull(reasoning_tokens, 0))`},
+		ms: bucketOf("duration_ms") + ` AS ms`, quantiles: `CAST(quantilesExact(0.4999999, 0.9499999, 0.9899999)(ms), 'Array(Int64)')`}
+	ofUsage = exploredTable{name: `usage_daily`, day: `day`,
+		columns: `calls, successes`, sums: [7]string{`sum(calls)`, `sum(successes)`, `0`, `0`, `0`, `0`, `0`},
+		ms:        `calls, durations.1 AS buckets, CAST(durations.2 * 1000, 'Array(UInt64)') AS weights`,
+		quantiles: `arrayMap(bucket -> toInt64(if(isFinite(bucket), bucket, 0)), quantilesTimingWeightedArray(0.4999999, 0.9499999, 0.9899999)(buckets, weights))`}
+	ofTokens = exploredTable{name: `tokens_daily`, day: `day`,
+		columns: `counted, input, output, cached, cache_write, reasoning`,
+		sums:    [7]string{`sum(counted)`, `0`, `sum(input)`, `sum(output)`, `sum(cached)`, `sum(cache_write)`, `sum(reasoning)`}}
+)
+
+// byHour is the same table by the hour.
+func (t exploredTable) byHour() exploredTable {
+	t.name = strings.TrimSuffix(t.name, "daily") + "hourly"
+	t.day, t.hour = `toDate(hour)`, `toInt64(toUnixTimestamp(hour))`
+	return t
+}
+
+// table is the one that a question is answered from. Everyone's calls, failures and durations are in usage_daily, their tokens and
+// what these cost in tokens_daily and meters_daily, and in the same by the hour, by application, owner and capability; tokens, but
+// not what they cost, by the model that answered as well. All else, what results narrow, and what a developer asks, is in the calls.
+func (q Explored) table() exploredTable {
+	if q.Everyone == nil || q.Only.Result != AnyResult || q.Only.narrows() || q.Only.Dimensions.narrows() || q.Only.From != nil || q.Only.To != nil ||
+		q.Durations == FirstBytes {
+		return ofCalls
+	}
+	found := ofTokens
+	if q.Wanted == WantCalls {
+		found = ofUsage
+	}
+	switch q.GroupBy {
+	case Ungrouped, PerApplication, PerOwner, PerCapability:
+	case PerUpstreamModel:
+		if q.Wanted != WantTokens {
+			return ofCalls // usage tells the models of lines, not those that answered
+		}
+	default:
+		return ofCalls
+	}
+	if q.Interval == Hourly {
+		return found.byHour()
+	}
+	return found
 }
 
 // source is where the calls are; false: none of them is kept.
 func (q Explored) source(r *Reader, more ...any) (from string, parameters []any, ok bool) {
-	days := r.KeptCalls(q.Range)
-	if len(q.Applications) == 0 || days.Days() < 1 {
+	table := q.table()
+	days := r.KeptStatistics(q.Range)
+	if q.FromCalls() {
+		days = r.KeptCalls(q.Range)
+	}
+	all := q.Everyone != nil && q.Applications == nil
+	if !all && len(q.Applications) == 0 || days.Days() < 1 {
 		return "", nil, false
 	}
 	only := q.Only
 	only.Applications = q.Applications
-	from = ` FROM calls WHERE ` + only.ofApplications() + ` AND toDate(start_time) BETWEEN {start:Date} AND {end:Date}` + only.filters()
-	more = append(more, "start", days.Start, "end", days.End, "tag", q.Tag)
-	return from, only.parameters(more...), true
+	from = ` FROM ` + table.name + ` WHERE ` + table.day + ` BETWEEN {start:Date} AND {end:Date}`
+	if all {
+		who := q.Everyone.InRows
+		if table.name == ofUsage.name {
+			who = q.Everyone.InUsage
+		}
+		left, pairs := who.condition()
+		from, more = from+left, append(more, pairs...)
+	} else {
+		from += ` AND ` + only.ofApplications()
+	}
+	more = append(append(more, "start", days.Start, "end", days.End, "tag", q.Tag), q.ownedPairs()...)
+	return from + only.filters(), only.parameters(more...), true
 }
 
 // Rank orders groups, the foremost first; of those that are alike, by name.
@@ -117,24 +264,58 @@ type Rank string
 
 // The ranks.
 const (
-	MostCalls      Rank = `count()`
-	MostFailures   Rank = `count() - countIf(success)`
-	MostTokens     Rank = `sum(ifNull(input_tokens, 0)) + sum(ifNull(output_tokens, 0))` //nolint:gosec // no credential
-	MostInput      Rank = `sum(ifNull(input_tokens, 0))`
-	MostOutput     Rank = `sum(ifNull(output_tokens, 0))`
-	MostCached     Rank = `sum(ifNull(cached_tokens, 0))`
-	MostCacheWrite Rank = `sum(ifNull(cache_write_tokens, 0))`
-	MostReasoning  Rank = `sum(ifNull(reasoning_tokens, 0))`
+	MostCalls      Rank = "calls"
+	MostFailures   Rank = "failures"
+	MostTokens     Rank = "tokens"
+	MostInput      Rank = "input tokens"
+	MostOutput     Rank = "output tokens"
+	MostCached     Rank = "cached tokens"
+	MostCacheWrite Rank = "cache-written tokens"
+	MostReasoning  Rank = "reasoning tokens"
 )
 
-// Foremost gives the names of the groups that are first by a rank. Faults: Unavailable.
+// OfTokens tells whether it is of tokens.
+func (by Rank) OfTokens() bool { return by != MostCalls && by != MostFailures }
+
+// Of is what a group is ordered by.
+func (by Rank) Of(f ExploredFigures) int64 {
+	switch by {
+	case MostFailures:
+		return f.Calls - f.Successes
+	case MostTokens:
+		return f.Input + f.Output
+	case MostInput:
+		return f.Input
+	case MostOutput:
+		return f.Output
+	case MostCached:
+		return f.Cached
+	case MostCacheWrite:
+		return f.CacheWrite
+	case MostReasoning:
+		return f.Reasoning
+	}
+	return f.Calls
+}
+
+// in is the same in a query of a table.
+func (by Rank) in(t exploredTable) string {
+	s := t.sums
+	return map[Rank]string{
+		MostCalls: s[0], MostFailures: s[0] + ` - ` + s[1], MostTokens: s[2] + ` + ` + s[3], MostInput: s[2], MostOutput: s[3],
+		MostCached: s[4], MostCacheWrite: s[5], MostReasoning: s[6],
+	}[by]
+}
+
+// Foremost gives the names of the groups that are first by a rank; not of owners. Faults: Unavailable.
 func (r *Reader) Foremost(ctx context.Context, q Explored, by Rank, most int) (groups []string, err error) {
 	q.Interval, q.Durations = Whole, NoDurations
 	from, parameters, ok := q.source(r, "most", uint32(most))
 	if !ok {
 		return nil, nil
 	}
-	query := `SELECT ` + labels[q.GroupBy] + ` AS label` + from + ` GROUP BY label ORDER BY ` + string(by) + ` DESC, label LIMIT {most:UInt32}`
+	table := q.table()
+	query := `SELECT ` + q.label() + ` AS label` + from + ` GROUP BY label HAVING ` + table.sums[0] + ` != 0 ORDER BY ` + by.in(table) + ` DESC, label LIMIT {most:UInt32}`
 	err = r.each(q.reading(ctx), "foremost groups", query, parameters, func(rows driver.Rows) error {
 		var label string
 		if err := rows.Scan(&label); err != nil {
@@ -181,11 +362,12 @@ func (r *Reader) Explore(ctx context.Context, q Explored, groups []string) (map[
 	if q.Durations != NoDurations {
 		return figures, r.explorePercentiles(ctx, q, from, parameters, figures)
 	}
+	table := q.table()
 	query := `
-SELECT other, shown, part, toInt64(count()), toInt64(countIf(success)), toInt64(sum(ifNull(input_tokens, 0))), toInt64(sum(ifNull(output_tokens, 0))),
-    toInt64(sum(ifNull(cached_tokens, 0))), toInt64(sum(ifNull(cache_write_tokens, 0))), toInt64(sum(ifNull(reasoning_tokens, 0)))
-FROM (SELECT ` + q.grouped() + `, success, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens` + from + `)
-GROUP BY other, shown, part`
+SELECT other, shown, part, toInt64(` + strings.Join(table.sums[:], `), toInt64(`) + `)
+FROM (SELECT ` + q.grouped() + `, ` + table.columns + from + `)
+GROUP BY other, shown, part
+HAVING ` + table.sums[0] + ` != 0`
 	err := r.each(q.reading(ctx), "explore", query, parameters, func(rows driver.Rows) error {
 		var at ExploredPlace
 		var f ExploredFigures
@@ -203,21 +385,24 @@ GROUP BY other, shown, part`
 	return figures, err
 }
 
-// explorePercentiles fills in those of durations. The levels are a hair low, so that the rank is the nearest one.
+// explorePercentiles fills in those of durations.
 func (r *Reader) explorePercentiles(ctx context.Context, q Explored, from string, parameters []any, figures map[ExploredPlace]ExploredFigures) error {
-	ms, known := bucketOf("duration_ms"), ""
+	table, total := q.table(), `count()`
 	if q.Durations == FirstBytes {
-		ms, known = "assumeNotNull(first_byte_ms)", " AND first_byte_ms IS NOT NULL"
+		table.ms, from = `assumeNotNull(first_byte_ms) AS ms`, from+` AND first_byte_ms IS NOT NULL`
+	}
+	if !q.FromCalls() {
+		total = table.sums[0]
 	}
 	sets := `(other, shown, part), ()`
 	if q.Interval != Whole {
 		sets += `, (other, shown), (part)`
 	}
 	query := `
-SELECT grouping(other) != 0, other, shown, if(grouping(part) = 0, part, 0), CAST(quantilesExact(0.4999999, 0.9499999, 0.9899999)(ms), 'Array(Int64)')
-FROM (SELECT ` + q.grouped() + `, ` + ms + ` AS ms` + from + known + `)
+SELECT grouping(other) != 0, other, shown, if(grouping(part) = 0, part, 0), ` + table.quantiles + `
+FROM (SELECT ` + q.grouped() + `, ` + table.ms + from + `)
 GROUP BY GROUPING SETS (` + sets + `)
-HAVING count() > 0`
+HAVING ` + total + ` > 0`
 	return r.each(q.reading(ctx), "explore durations", query, parameters, func(rows driver.Rows) error {
 		var at ExploredPlace
 		var found []int64
@@ -234,12 +419,22 @@ HAVING count() > 0`
 	})
 }
 
-// ExploreUsage gives what the calls used, grouped as Explore's figures are, of each part of the range, and day by day, for prices may
-// change. Rows of ModelTokens are as those of DayTokens, in no order. Faults: Unavailable.
-func (r *Reader) ExploreUsage(ctx context.Context, q Explored, groups []string, take func(of ExploredPlace, used *ModelTokens)) error {
-	from, parameters, ok := q.source(r, "groups", groups)
+// Priced is what of a price book decides how far usage can be added up before it is priced.
+type Priced struct {
+	Spans []beijing.Day // when any price may change, ascending, from the range's first day on
+	Named []string      // models that answered, of which some price is
+}
+
+// ExploreUsage gives what the calls used, grouped as Explore's figures are, of each part of the range, and day by day, or, from the
+// rollups, span by span, for prices may change. Rows of ModelTokens are as those of DayTokens, in no order. Faults: Unavailable.
+func (r *Reader) ExploreUsage(ctx context.Context, q Explored, groups []string, by Priced, take func(of ExploredPlace, used *ModelTokens)) error {
+	q.Wanted = WantUsage
+	from, parameters, ok := q.source(r, "groups", groups, "spans", firstDays(by.Spans), "named", by.Named)
 	if !ok {
 		return nil
+	}
+	if !q.FromCalls() {
+		return r.exploreSpent(ctx, q, from, parameters, take)
 	}
 	query := `
 SELECT other, shown, part, ` + alikeColumns + `
@@ -250,4 +445,59 @@ GROUP BY other, shown, part, ` + alikeGroups
 		var at ExploredPlace
 		return scanUsed(rows, func(m *ModelTokens) { take(at, m) }, &at.Other, &at.Group, &at.Start)
 	})
+}
+
+// exploreSpent is ExploreUsage of tokens_daily, or tokens_hourly, and the meters beside them. Meters come as rows: only so are they
+// answered from their projection.
+func (r *Reader) exploreSpent(ctx context.Context, q Explored, from string, parameters []any, take func(of ExploredPlace, used *ModelTokens)) error {
+	inner := q.grouped() + `, toInt32({spans:Array(Date)}[arrayCount(first -> first <= ` + q.table().day + `, {spans:Array(Date)})]) AS span, toString(model) AS of_model,
+    toString(if(upstream_model IN {named:Array(String)}, upstream_model, '')) AS named_model`
+	by := `other, shown, part, span, of_model, named_model`
+	query := `
+SELECT ` + by + `, sum(counted) AS total, sum(input), sum(output), sum(cached), sum(cache_write), sum(reasoning)
+FROM (SELECT ` + inner + `, ` + ofTokens.columns + from + `)
+GROUP BY ` + by + `
+HAVING total != 0`
+	err := r.each(q.reading(ctx), "explore tokens", query, parameters, func(rows driver.Rows) error {
+		var at ExploredPlace
+		var span int32
+		var m ModelTokens
+		if err := rows.Scan(&at.Other, &at.Group, &at.Start, &span, &m.Model, &m.UpstreamModel, &m.Calls, &m.Input.N, &m.Output.N, &m.Cached.N, &m.CacheWrite.N, &m.Reasoning.N); err != nil {
+			return unavailable(err, "read explored tokens")
+		}
+		m.Day = beijing.Day(span)
+		take(at, &m)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	type place struct {
+		ExploredPlace
+		tokenGroup
+	}
+	lines := map[place]map[string]int64{}
+	query = `
+SELECT ` + by + `, of_tier, band, of_extras, of_meter, sum(amount)
+FROM (SELECT ` + inner + `, toString(tier) AS of_tier, band, toString(extras) AS of_extras, toString(meter) AS of_meter, amount` + strings.Replace(from, "tokens", "meters", 1) + `)
+GROUP BY ` + by + `, of_tier, band, of_extras, of_meter`
+	err = r.each(q.reading(ctx), "explore meters", query, parameters, func(rows driver.Rows) error {
+		var of place
+		var meter string
+		var amount int64
+		if err := rows.Scan(&of.Other, &of.Group, &of.Start, &of.day, &of.model, &of.named, &of.tier, &of.band, &of.extras, &meter, &amount); err != nil {
+			return unavailable(err, "read explored meters")
+		}
+		if lines[of] == nil {
+			lines[of] = map[string]int64{}
+		}
+		lines[of][meter] += amount
+		return nil
+	})
+	for of, meters := range lines {
+		m := ModelTokens{Day: beijing.Day(of.day), Model: of.model, UpstreamModel: of.named}
+		m.Calls = m.take(of.tier, of.band, meters)
+		take(of.ExploredPlace, &m)
+	}
+	return err
 }

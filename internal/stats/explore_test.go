@@ -22,6 +22,7 @@ import (
 type said struct {
 	row
 	key           uuid.UUID
+	upstream      string
 	tags          []Tag
 	user          string
 	upstreamModel string
@@ -56,6 +57,12 @@ func (c said) label(q Explored) string {
 		}
 	case PerUser:
 		return c.user
+	case PerUpstream:
+		return c.upstream
+	case PerOwner:
+		if i := slices.IndexFunc(q.Owned, func(o Owned) bool { return o.Application == c.application }); i >= 0 {
+			return q.Owned[i].Owner.String()
+		}
 	}
 	return ""
 }
@@ -83,7 +90,11 @@ func (c said) matches(q Explored) bool {
 			return false
 		}
 	}
-	return slices.Contains(q.Applications, c.application) && q.Range.Contains(c.day()) && (only.Model == nil || *only.Model == c.model) &&
+	asked := slices.Contains(q.Applications, c.application)
+	if q.Everyone != nil && q.Applications == nil {
+		asked = !slices.Contains(q.Everyone.InRows.Except, c.application)
+	}
+	return asked && q.Range.Contains(c.day()) && (only.Model == nil || *only.Model == c.model) &&
 		(only.Result == AnyResult || (only.Result == OnlySuccesses) == c.success) && (only.Key == uuid.Nil || only.Key == c.key) &&
 		(only.Outcome.Status == 0 || only.Outcome.Status == c.status) && (len(only.Dimensions.EndUsers) == 0 || slices.Contains(only.Dimensions.EndUsers, c.user))
 }
@@ -91,7 +102,7 @@ func (c said) matches(q Explored) bool {
 func insertSaid(t *testing.T, l *callStore, calls []said) {
 	t.Helper()
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
-	batch, err := l.conn.PrepareBatch(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, first_byte_ms, ended_by, reason_type, reason_code, key_id, upstream_model, usage_state, input_tokens, output_tokens, `tags.name`, `tags.value`, end_user)")
+	batch, err := l.conn.PrepareBatch(ctx, "INSERT INTO calls (application_id, start_time, call_id, model, duration_ms, status_code, success, first_byte_ms, ended_by, reason_type, reason_code, key_id, upstream_model, upstream_id, usage_state, input_tokens, output_tokens, `tags.name`, `tags.value`, end_user)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +112,7 @@ func insertSaid(t *testing.T, l *callStore, calls []said) {
 			names, values = append(names, tag.Name), append(values, tag.Value)
 		}
 		if err := batch.Append(c.application, c.start, c.id, c.model, c.durationMs, c.status, c.success, c.firstByteMs, c.endedBy, c.reasonType, c.reasonCode, c.key,
-			c.upstreamModel, "reported", c.input, c.output, names, values, c.user); err != nil {
+			c.upstreamModel, c.upstream, "reported", c.input, c.output, names, values, c.user); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,14 +135,14 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		return &n
 	}
 	now := beijing.Date(2026, 3, 2).Start().Add(15 * time.Hour)
-	applications, keys := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, []uuid.UUID{uuid.Nil, uuid.New(), uuid.New()}
+	applications, owners, keys := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, []uuid.UUID{uuid.New(), uuid.New()}, []uuid.UUID{uuid.Nil, uuid.New(), uuid.New()}
 	hostile := []string{"search", "ads", "it's", `back\slash`, "[a','b']", "语言", "{x:String}", "--", `"q"`, "%_"}
 	var calls []said
 	for range 4000 {
 		status := []uint16{200, 200, 200, 429, 502, 499}[random.IntN(6)]
 		c := said{row: row{application: applications[random.IntN(3)], start: now.Add(-time.Duration(random.Int64N(int64(33 * 24 * time.Hour)))).Truncate(time.Millisecond), model: pick("gpt", "claude", ""),
 			durationMs: uint32(random.IntN(5000)), status: status, success: status == 200, firstByteMs: number(900), endedBy: pick("complete", "client_abort")},
-			key: keys[random.IntN(3)], user: pick(append(hostile, "")...), upstreamModel: pick("gpt-5", "o'1", ""), input: number(1000), output: number(100)}
+			key: keys[random.IntN(3)], upstream: pick("eu", "us", ""), user: pick(append(hostile, "")...), upstreamModel: pick("gpt-5", "o'1", ""), input: number(1000), output: number(100)}
 		if !c.success {
 			c.reasonType, c.reasonCode = pick("timeout", "limited"), pick("upstream_timeout", "rate_limited")
 		}
@@ -176,11 +187,14 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		if random.IntN(4) == 0 {
 			q.Only.Dimensions.EndUsers = []string{hostile[random.IntN(len(hostile))], "nobody"}
 		}
-		r := fromProjection
-		if q.FromRows() {
-			r = fromRows
-		}
 		by := slices.Sorted(maps.Keys(ranks))[random.IntN(len(ranks))]
+		if random.IntN(2) == 0 {
+			administrators(random, &q, applications, owners, by)
+		}
+		r := fromRows
+		if q.fromProjection() {
+			r = fromProjection
+		}
 		most := 1 + random.IntN(6)
 		groups, err := r.Foremost(t.Context(), q, by, most)
 		if err != nil {
@@ -196,12 +210,50 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		if want := explored(calls, q, groups); !reflect.DeepEqual(got, want) {
 			t.Fatalf("question %d, %+v: %v, want %v", n, q, got, want)
 		}
+		if q.Wanted = WantUsage; q.Everyone != nil { // of projections some of which have no meters
+			r = fromRows
+		}
 		used := map[ExploredPlace]int64{}
-		err = r.ExploreUsage(t.Context(), q, groups, func(at ExploredPlace, m *ModelTokens) { used[at] += m.Input.N + m.Output.N })
+		err = r.ExploreUsage(t.Context(), q, groups, Priced{}, func(at ExploredPlace, m *ModelTokens) { used[at] += m.Input.N + m.Output.N })
 		if want := exploredUsage(calls, q, groups); err != nil || !maps.Equal(used, want) {
 			t.Fatalf("question %d, %+v: %v used, want %v: %v", n, q, used, want, err)
 		}
 	}
+}
+
+// administrators makes a question one of all applications but the last, or of some, by owner now and then.
+func administrators(random *rand.Rand, q *Explored, applications, owners []uuid.UUID, by Rank) {
+	q.Everyone = &Explorers{}
+	if random.IntN(2) == 0 {
+		last := applications[len(applications)-1:]
+		q.Everyone = &Explorers{InUsage: Everyone{Except: last}, InRows: Everyone{Except: last}}
+	}
+	if random.IntN(3) > 0 {
+		q.Applications = nil
+	}
+	q.GroupBy = []Dimension{Ungrouped, PerApplication, PerCapability, PerUpstreamModel, PerStatus, PerReason, PerEnding, PerOwner, PerUpstream}[random.IntN(9)]
+	q.Only.Key, q.Only.Dimensions = uuid.Nil, Dimensions{}
+	if by.OfTokens() {
+		q.Wanted, q.Durations = WantTokens, NoDurations
+	}
+	if q.GroupBy == PerOwner {
+		for i, application := range applications[:2] { // the last one's owner is of none
+			q.Owned = append(q.Owned, Owned{application, owners[i]})
+		}
+	}
+}
+
+// fromProjection tells whether a question must be answered from a projection.
+func (q Explored) fromProjection() bool {
+	switch {
+	case q.FromCalls():
+		return !q.FromRows()
+	case q.Interval == Hourly && q.Wanted == WantCalls || len(q.Applications)+len(q.Everyone.InRows.Except) > 0:
+		return false
+	case q.GroupBy == PerApplication || q.GroupBy == PerOwner:
+		return q.Wanted == WantCalls && q.Durations == NoDurations
+	}
+	return q.Durations == NoDurations
 }
 
 func one(is bool) int64 {
@@ -218,10 +270,15 @@ func of(n *uint32) int64 {
 	return int64(*n)
 }
 
+// counts tells whether the table that is asked has the call.
+func (c said) counts(q Explored) bool {
+	return c.matches(q) && (q.FromCalls() || q.Wanted == WantCalls || c.input != nil || c.output != nil)
+}
+
 func foremost(calls []said, q Explored, rank func(said) int64, most int) []string {
 	sums := map[string]int64{}
 	for _, c := range calls {
-		if c.matches(q) {
+		if c.counts(q) {
 			sums[c.label(q)] += rank(c)
 		}
 	}
@@ -241,7 +298,7 @@ func (c said) place(q Explored, groups []string) ExploredPlace {
 func exploredUsage(calls []said, q Explored, groups []string) map[ExploredPlace]int64 {
 	used := map[ExploredPlace]int64{}
 	for _, c := range calls {
-		if c.matches(q) {
+		if c.counts(q) {
 			used[c.place(q, groups)] += of(c.input) + of(c.output)
 		}
 	}
@@ -251,7 +308,7 @@ func exploredUsage(calls []said, q Explored, groups []string) map[ExploredPlace]
 func explored(calls []said, q Explored, groups []string) map[ExploredPlace]ExploredFigures {
 	figures, durations := map[ExploredPlace]ExploredFigures{}, map[ExploredPlace][]int64{}
 	for _, c := range calls {
-		if !c.matches(q) {
+		if !c.counts(q) {
 			continue
 		}
 		for _, at := range c.place(q, groups).Sums() {
@@ -262,7 +319,13 @@ func explored(calls []said, q Explored, groups []string) map[ExploredPlace]Explo
 				durations[at] = append(durations[at], int64(*c.firstByteMs))
 			case q.Durations == NoDurations:
 				f := figures[at]
-				f.Calls, f.Successes, f.Input, f.Output = f.Calls+1, f.Successes+one(c.success), f.Input+of(c.input), f.Output+of(c.output)
+				f.Calls++
+				if q.FromCalls() || q.Wanted == WantCalls {
+					f.Successes += one(c.success)
+				}
+				if q.FromCalls() || q.Wanted == WantTokens {
+					f.Input, f.Output = f.Input+of(c.input), f.Output+of(c.output)
+				}
 				figures[at] = f
 			}
 		}

@@ -125,6 +125,7 @@ export const consoleViews = (id: string, { capabilityId }: LongCatalog): View[] 
 export const figuresViews = ({ capabilityId }: LongCatalog): View[] => [
   { name: 'admin-health', url: '/admin' },
   { name: 'admin-usage', url: '/admin/usage' },
+  { name: 'admin-explore', url: '/admin/explore?by=owner' },
   { name: 'admin-usage-applications', url: '/admin/usage?by=applications&sort=cost&owner=0198b5c2-1f30-7a0c-8d55-90e2c4a1b700' },
   { name: 'admin-usage-capabilities', url: '/admin/usage?by=capabilities&sort=tokens' },
   { name: 'admin-usage-upstreams', url: '/admin/usage?by=upstreams&sort=failureRate' },

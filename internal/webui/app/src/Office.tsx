@@ -18,6 +18,7 @@ function Frame() {
   const places: Place[] = [
     { to: '/admin', label: t('nav.health'), icon: 'health', alone: true, tab: true },
     { to: '/admin/usage', label: t('nav.usage'), icon: 'overview', ranged: true },
+    { to: '/admin/explore', label: t('nav.explore'), icon: 'explore', ranged: true },
     { to: '/admin/capabilities', label: t('nav.capabilities'), icon: 'capabilities', group: catalog, tab: true },
     { to: '/admin/groups', label: t('nav.groups'), icon: 'group', group: catalog },
     { to: '/admin/upstreams', label: t('nav.upstreams'), icon: 'upstreams', group: catalog },
@@ -64,6 +65,7 @@ const router = createBrowserRouter([
         children: [
           { path: '/admin', lazy: () => import('./figures/HealthPage') },
           { path: '/admin/usage', lazy: () => import('./figures/UsagePage') },
+          { path: '/admin/explore', lazy: () => import('./explore/OfficeExplorePage') },
           { path: '/admin/groups', lazy: () => import('./office/catalog/GroupsPage') },
           { path: '/admin/capabilities', lazy: () => import('./office/catalog/CapabilitiesPage') },
           { path: '/admin/capabilities/new', lazy: () => import('./office/catalog/EditorPage') },

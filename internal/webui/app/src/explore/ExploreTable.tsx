@@ -5,7 +5,7 @@ import { useFormat } from '../format/useFormat';
 import { useDark } from '../ui/page/theme';
 import { colorsOf } from './colors';
 import type { Exploration, Item } from './queries';
-import { adds, choiceOf, kindOf, narrowedTo, next, type Question } from './question';
+import { adds, choiceOf, figuresOf, kindOf, narrowedTo, next, type Question } from './question';
 import type { RangeState } from '../range/useRange';
 import { useWords } from './useWords';
 
@@ -86,7 +86,11 @@ export function ExploreTable({
               <div className="explore-name">
                 <i className="explore-mark" style={{ '--mark': colors[n] } as object} />
                 <Name item={item} question={question} />
-                <Calls item={item} question={question} state={state} />
+                {question.site === 'office' ? (
+                  <Figures item={item} question={question} state={state} />
+                ) : (
+                  <Calls item={item} question={question} state={state} />
+                )}
               </div>
             </td>
             {cells(item)}
@@ -130,7 +134,7 @@ function Name({ item, question }: { item: Item; question: Question }) {
   if (by === 'capability') to.delete('by');
   else to.set('by', by);
   return (
-    <Link to={`/explore?${to}`} title={t('narrow', { name, group: t(`groups.${by}`) })}>
+    <Link to={`?${to}`} title={t('narrow', { name, group: t(`groups.${by}`) })}>
       {name}
     </Link>
   );
@@ -146,6 +150,17 @@ function Calls({ item, question, state: { range } }: { item: Item; question: Que
   return (
     <Link className="meta" to={callsPath(application, `?start=${range.start}&end=${range.end}`, choiceOf(all))}>
       {t('calls')}
+    </Link>
+  );
+}
+
+/** The way to the figures of a group, where the office has any. */
+function Figures({ item, question, state: { range } }: { item: Item; question: Question; state: RangeState }) {
+  const { t } = useTranslation('explore');
+  const to = figuresOf(question, item.group, `start=${range.start}&end=${range.end}`);
+  return to === null || (question.by !== 'owner' && item.name === null) ? null : (
+    <Link className="meta" to={to}>
+      {t('figures')}
     </Link>
   );
 }

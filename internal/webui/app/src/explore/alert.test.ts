@@ -13,7 +13,7 @@ const answer = (value: string | null, currency: string | null = null): Explorati
     ],
   }) as unknown as Exploration;
 const of = (url: string, value: string | null, days = 7, currency: string | null = null) =>
-  watchOf(read(new URLSearchParams(url), 'previous'), answer(value, currency), days);
+  watchOf(read(new URLSearchParams(url), 'previous', 'console'), answer(value, currency), days);
 
 test('an alert is suggested half above what is usual, of the first application', () => {
   const found = (url: string, value: string | null, days?: number, currency?: string) => {

@@ -23,7 +23,7 @@ export type Unfit = 'metric' | 'narrowed' | 'application';
 export function watchOf({ metric, by, only }: Question, answer: Exploration, days: number): Watch | Unfit {
   const kind = KINDS[metric];
   if (kind === undefined) return 'metric';
-  if (NARROWING.some((name) => name !== 'application' && only[name] !== undefined)) return 'narrowed';
+  if (NARROWING.console.some((name) => name !== 'application' && only[name] !== undefined)) return 'narrowed';
   const row = by === 'application' ? answer.items[0] : undefined;
   const targetId = only.application ?? row?.group;
   if (targetId === undefined) return 'application';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { adds, asked, choiceOf, kindOf, METRICS, narrowedTo, next, read } from './question';
+import { adds, asked, choiceOf, figuresOf, kindOf, METRICS, narrowedTo, next, read, readsMuch } from './question';
 
-const ask = (search: string) => read(new URLSearchParams(search), 'previous');
+const ask = (search: string) => read(new URLSearchParams(search), 'previous', 'console');
 
 test('a URL without a question asks for calls by capability, against the days before', () => {
-  expect(ask('')).toEqual({ metric: 'calls', by: 'capability', tag: 'team', compare: 'previous', only: {} });
+  expect(ask('')).toEqual({ site: 'console', metric: 'calls', by: 'capability', tag: 'team', compare: 'previous', only: {} });
   expect(asked(ask(''))).toEqual({ metric: 'calls', groupBy: 'capability', compare: 'previous' });
 });
 
@@ -63,6 +63,32 @@ test('each metric has a unit, and only counts and costs add up', () => {
 });
 
 test('a month is compared with the one before unless the URL says otherwise', () => {
-  const of = (search: string) => read(new URLSearchParams(search), 'month').compare;
+  const of = (search: string) => read(new URLSearchParams(search), 'month', 'console').compare;
   expect([of(''), of('compare=previous'), of('compare=off'), of('compare=x')]).toEqual(['month', 'previous', null, 'month']);
+});
+
+test('the office asks by owners and upstreams, of no keys, tags and users, and leads to its figures', () => {
+  const office = (search: string) => read(new URLSearchParams(search), 'previous', 'office');
+  const id = '0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5';
+  expect(office(`by=owner&owner=${id}&key=${id}&tag=a:b&user=u`)).toMatchObject({ by: 'owner', only: { owner: id } });
+  for (const by of ['tag:team', 'user', 'key']) expect(office(`by=${by}`).by).toBe('capability');
+  expect(ask(`by=owner&owner=${id}`)).toMatchObject({ by: 'capability', only: {} });
+  expect(narrowedTo(office('by=owner'), 'o')).toEqual({ owner: 'o' });
+  expect(narrowedTo(office('by=upstream'), 'eu')).toBeNull();
+  const lead = (by: string, group: string) => figuresOf(office(`by=${by}`), group, 'start=a&end=b');
+  expect(lead('capability', 'a/b')).toBe('/admin/capabilities/a%2Fb/figures?start=a&end=b');
+  expect(lead('owner', 'o')).toBe('/admin/usage?start=a&end=b&by=applications&owner=o');
+  expect(lead('upstream', '')).toBeNull();
+  expect(lead('status', '200')).toBeNull();
+});
+
+test.each([
+  ['metric=p95', false],
+  ['metric=p95&result=failure', true],
+  ['metric=p95&by=owner', true],
+  ['metric=firstByteP95', true],
+  ['metric=cost&by=owner', false],
+  ['by=upstream', true],
+])('%s reads much of everyone: %s', (search, much) => {
+  expect(readsMuch(read(new URLSearchParams(search), 'previous', 'office'))).toBe(much);
 });

@@ -87,6 +87,17 @@ export const news: readonly Entry[] = [
     office: [
       item(
         [
+          'Explore all calls',
+          'One metric of the calls of all owners, by owner, application, capability, upstream or what became of them, by hour to week and against another range, with the way to the figures.',
+        ],
+        [
+          '探索全部调用',
+          '按所有者、应用、能力、上游或调用结果查看所有调用的任一指标，按小时至周展示，可与其他时段对比，并可进入相应统计。',
+        ],
+        '/admin/explore',
+      ),
+      item(
+        [
           'Search, and a person who leaves',
           'Ctrl or ⌘ with K, or /, finds calls, everybody’s applications, users, the catalog and what can be done. Users have Move applications, which gives all of theirs to another owner.',
         ],

@@ -10,6 +10,7 @@ const admin: Same<typeof zh> = {
   nav: {
     health: 'Health',
     usage: 'Usage',
+    explore: 'Explore',
     catalog: 'Catalog',
     people: 'Who calls',
     operation: 'Operation',

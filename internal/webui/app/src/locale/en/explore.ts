@@ -13,7 +13,10 @@ const explore: Same<typeof zh> = {
   tagName: 'Name of the tag',
   tagHint: 'Small letters, digits, _ and -, at most 32 characters',
   remove: 'Do not narrow by this any more',
-  tooLong: 'At most {{n}} days of durations, tags and users can be explored: every call is read.',
+  tooLong: {
+    console: 'At most {{n}} days of durations, tags and users can be explored: every call is read.',
+    office: 'At most {{n}} days can be explored by upstream, of first bytes, and of durations but by capability alone: much is read.',
+  },
   empty: 'There were no such calls in this range.',
   other: 'Other',
   total: 'Total',
@@ -21,6 +24,7 @@ const explore: Same<typeof zh> = {
   change: 'Change',
   unknownCalls: 'Calls of unknown cost',
   calls: 'calls',
+  figures: 'figures',
   narrow: 'Only {{name}}, by {{group}}',
   tableOf: '{{metric}} by {{group}}',
   sentence: '{{metric}} from {{start}} to {{end}}: {{total}} in total',
@@ -59,8 +63,10 @@ const explore: Same<typeof zh> = {
   },
   groups: {
     application: 'application',
+    owner: 'owner',
     capability: 'capability',
     upstreamModel: 'upstream model',
+    upstream: 'upstream',
     key: 'key',
     status: 'status',
     reason: 'reason',
@@ -70,6 +76,7 @@ const explore: Same<typeof zh> = {
   },
   narrowed: {
     application: 'Application',
+    owner: 'Owner',
     model: 'Capability',
     key: 'Key',
     result: 'Result',
@@ -80,6 +87,8 @@ const explore: Same<typeof zh> = {
   },
   none: {
     application: '—',
+    owner: '—',
+    upstream: 'own address, or none',
     upstreamModel: 'not named',
     key: 'unknown key',
     status: '—',

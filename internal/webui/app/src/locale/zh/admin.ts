@@ -9,6 +9,7 @@ const admin = {
   nav: {
     health: '健康',
     usage: '用量',
+    explore: '探索',
     catalog: '目录',
     people: '谁在调用',
     operation: '运行',

@@ -10,7 +10,10 @@ const explore = {
   tagName: '标签名',
   tagHint: '小写字母、数字、_ 和 -，不超过 32 个字符',
   remove: '不再按此筛选',
-  tooLong: '涉及耗时、标签或用户时最多探索 {{n}} 天：每次调用都会读取。',
+  tooLong: {
+    console: '涉及耗时、标签或用户时最多探索 {{n}} 天：每次调用都会读取。',
+    office: '按上游、涉及首字节，或涉及耗时（仅按能力分组的除外）时最多探索 {{n}} 天：需要读取大量数据。',
+  },
   empty: '此范围内没有这样的调用。',
   other: '其他',
   total: '合计',
@@ -18,6 +21,7 @@ const explore = {
   change: '变化',
   unknownCalls: '费用未知的调用',
   calls: '查看调用',
+  figures: '查看统计',
   narrow: '只看 {{name}}，按{{group}}',
   tableOf: '{{metric}}，按{{group}}',
   sentence: '{{start}} 至 {{end}} 的{{metric}}：合计 {{total}}',
@@ -55,8 +59,10 @@ const explore = {
   },
   groups: {
     application: '应用',
+    owner: '所有者',
     capability: '能力',
     upstreamModel: '上游模型',
+    upstream: '上游',
     key: '密钥',
     status: '状态码',
     reason: '失败原因',
@@ -66,6 +72,7 @@ const explore = {
   },
   narrowed: {
     application: '应用',
+    owner: '所有者',
     model: '能力',
     key: '密钥',
     result: '结果',
@@ -76,6 +83,8 @@ const explore = {
   },
   none: {
     application: '—',
+    owner: '—',
+    upstream: '能力自身的地址，或未发出',
     upstreamModel: '未说明',
     key: '未知密钥',
     status: '—',

@@ -11,6 +11,7 @@ export const places: readonly Verb[] = [
   { key: 'upstreams', icon: 'upstreams', go: '/admin/upstreams' },
   { key: 'audit', icon: 'audit', go: '/admin/audit' },
   { key: 'usage', icon: 'overview', go: '/admin/usage' },
+  { key: 'explore', icon: 'explore', go: '/admin/explore' },
   { key: 'capabilities', icon: 'capabilities', go: '/admin/capabilities' },
   { key: 'groups', icon: 'group', go: '/admin/groups' },
   { key: 'newUpstream', icon: 'plus', go: '/admin/upstreams?new' },
