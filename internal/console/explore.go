@@ -101,9 +101,6 @@ func (c *Console) explorationOf(ctx *fiber.Ctx) (q report.Question, err error) {
 		wrong.Add("groupBy", "must be application, capability, upstreamModel, key, status, reason, endedBy, user, tag:name, or left out")
 	}
 	asked(ctx, &q, wrong)
-	if q.FromRows() && q.Range.Days() > mostReadDays {
-		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, tags, users or times of day, for every call is read", mostReadDays-1)
-	}
 	return q, wrong.Err()
 }
 
@@ -125,11 +122,8 @@ func (c *Console) everyonesExplorationOf(ctx *fiber.Ctx) (q report.Question, err
 		wrong.Add("groupBy", "must be application, owner, capability, upstreamModel, upstream, status, reason, endedBy, or left out")
 	}
 	q.Owner = ownerParam(ctx, wrong)
+	q.Everyone = &stats.Explorers{}
 	asked(ctx, &q, wrong)
-	q.OfEveryone()
-	if q.ReadsMuch() && q.Range.Days() > mostReadDays {
-		wrong.Add("start", "must be at most %d days before the end in a question by hour, of first bytes or upstreams, or of durations but by capability alone, for much is read", mostReadDays-1)
-	}
 	return q, wrong.Err()
 }
 
@@ -149,7 +143,7 @@ func asked(ctx *fiber.Ctx, q *report.Question, wrong fault.Fields) {
 	if q.Currency = strings.Clone(ctx.Query("currency")); q.Currency != "" {
 		pricing.CheckCurrency(wrong, "currency", q.Currency)
 	}
-	q.Durations = report.Metrics[q.Metric].Durations
+	q.Durations, q.Wanted = report.Metrics[q.Metric].Durations, report.Metrics[q.Metric].Wanted()
 	switch how := ctx.Query("compare"); how {
 	case "":
 	case "previous", "month":
@@ -159,4 +153,7 @@ func asked(ctx *fiber.Ctx, q *report.Question, wrong fault.Fields) {
 		wrong.Add("compare", "must be previous or month, or left out")
 	}
 	q.Applications = applicationsOf(ctx, wrong)
+	if q.ReadsMuch() && q.Range.Days() > mostReadDays {
+		wrong.Add("start", "must be at most %d days before the end in a question by hour, of durations, or of tags, users, upstreams or times of day, for much is read", mostReadDays-1)
+	}
 }

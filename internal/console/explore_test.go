@@ -118,7 +118,7 @@ func TestExploreAndTheStatisticsTellTheSame(t *testing.T) {
 	for query, says := range map[string]string{
 		"metric=smell": "must be one of cacheWriteTokens, cachedTokens, calls, cost", "groupBy=colour": "must be application, capability", "groupBy=tag:Team": "must be application, capability",
 		"interval=year": "must be hour, day, week or month", "top=0": "must be an integer from 1 to 50", "top=51": "must be an integer from 1 to 50", "compare=year": "must be previous or month",
-		"application=x": "must be the id of an application", "currency=usd": "currency", "text=x": "cannot be asked for here", "metric=p50&start=" + (today - 31).String(): "must be at most 30 days before the end",
+		"application=x": "must be the id of an application", "currency=usd": "currency", "text=x": "cannot be asked for here", "metric=firstByteP50&start=" + (today - 31).String(): "must be at most 30 days before the end",
 		"interval=hour&start=" + (today - 31).String(): "must be at most 30 days before the end", "groupBy=user&start=" + (today - 31).String(): "must be at most 30 days before the end",
 		"tag=x": "must be name:value", "result=maybe": "must be success or failure",
 	} {

@@ -36,6 +36,17 @@ type Metric struct {
 	value     func(stats.ExploredFigures) *decimal.Decimal // nil: the cost
 }
 
+// Wanted is what it asks the statistics for.
+func (m Metric) Wanted() stats.Wanted {
+	switch {
+	case m.value == nil:
+		return stats.WantUsage
+	case m.rank.OfTokens():
+		return stats.WantTokens
+	}
+	return stats.WantCalls
+}
+
 // Metrics are all of them, by their names in the contract.
 var Metrics = map[string]Metric{
 	"calls":    {stats.MostCalls, stats.NoDurations, func(p stats.ExploredFigures) *decimal.Decimal { return count(p.Calls) }},
@@ -74,6 +85,12 @@ func duration(ms *int64) *decimal.Decimal {
 	return count(*ms)
 }
 
+// ReadsMuch tells whether every call is read for the answer, or as much of a rollup.
+func (q *Question) ReadsMuch() bool {
+	ofEach := q.Everyone != nil && q.Durations != stats.NoDurations && (q.GroupBy == stats.PerApplication || q.GroupBy == stats.PerOwner)
+	return ofEach || q.FromRows() || q.Interval == stats.Hourly
+}
+
 // candidates is of how many groups, those with most tokens, the dearest are found.
 const candidates = 1000
 
@@ -89,7 +106,10 @@ func (r *Report) Explore(ctx context.Context, owner uuid.UUID, q Question) (answ
 	if err != nil {
 		return answer, err
 	}
-	answer.Coverage, answer.RetainedFrom = coverage, kept
+	answer.Coverage = coverage
+	if q.FromCalls() {
+		answer.RetainedFrom = kept
+	}
 	return answer, r.explore(ctx, q, nil, &answer, func(groups []string) (map[string]string, error) { return r.labels(ctx, owner, q.GroupBy, groups, all) })
 }
 

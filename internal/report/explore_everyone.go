@@ -16,23 +16,7 @@ import (
 // mostOwned is how many applications the owners may have together that are told apart; those of the others are among all others.
 const mostOwned = 10_000
 
-// OfEveryone makes it one of administrators, once all else of it is known.
-func (q *Question) OfEveryone() {
-	q.Everyone = &stats.Explorers{}
-	switch metric := Metrics[q.Metric]; {
-	case q.Metric == "cost":
-		q.Wanted = stats.WantUsage
-	case metric.rank.OfTokens():
-		q.Wanted = stats.WantTokens
-	}
-}
-
-// ReadsMuch tells whether every call of everyone is read for the answer, or as much of a rollup.
-func (q *Question) ReadsMuch() bool {
-	return q.FromRows() || q.Interval == stats.Hourly || q.Durations != stats.NoDurations && (q.GroupBy == stats.PerApplication || q.GroupBy == stats.PerOwner)
-}
-
-// ExploreEveryones answers exploreEveryones, a question of OfEveryone: Explore of all applications that exist, or of some of them, as
+// ExploreEveryones answers exploreEveryones: Explore of all applications that exist, or of some of them, as
 // the other figures of administrators are. Which table has the answer is told at stats.Explored.
 func (r *Report) ExploreEveryones(ctx context.Context, q Question) (answer openapi.Exploration, err error) {
 	asked := q.Range

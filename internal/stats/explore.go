@@ -13,8 +13,8 @@ import (
 )
 
 // Explored are the calls that a question explores: those of some applications in a range of days, narrowed as the call flow is,
-// in groups and by time. The queries use the words of the projection explored of calls (clickhouse/00026), and are answered from it
-// where it has what they ask for: see FromRows. Everyone's are answered from the rollups where these have it: see table.
+// in groups and by time. They are answered from the rollups where these have it (see table), else from the projection explored of
+// calls (clickhouse/00026), whose words the queries use, else from the calls: see FromRows.
 type Explored struct {
 	Applications []uuid.UUID
 	Everyone     *Explorers // not nil: administrators ask, and Applications, nil but where some are named, are any owner's
@@ -25,7 +25,7 @@ type Explored struct {
 	Interval     Interval
 	Only         CallsQuery // Model, From, To, Result, Key, Outcome but for Text, and Dimensions
 	Durations    Durations  // whose percentiles are asked for
-	Wanted       Wanted     // what is asked for: of everyone's, other figures may be 0
+	Wanted       Wanted     // what is asked for: other figures may be 0
 	Each         bool       // every group is told apart, rather than those that are named
 }
 
@@ -204,11 +204,11 @@ func (t exploredTable) byHour() exploredTable {
 	return t
 }
 
-// table is the one that a question is answered from. Everyone's calls, failures and durations are in usage_daily, their tokens and
-// what these cost in tokens_daily and meters_daily, and in the same by the hour, by application, owner and capability; tokens, but
-// not what they cost, by the model that answered as well. All else, what results narrow, and what a developer asks, is in the calls.
+// table is the one that a question is answered from. Calls, failures and durations are in usage_daily, tokens and what these cost in
+// tokens_daily and meters_daily, and in the same by the hour, by application, owner and capability; tokens, but not what they cost,
+// by the model that answered as well. All else is in the calls, also what results narrow.
 func (q Explored) table() exploredTable {
-	if q.Everyone == nil || q.Only.Result != AnyResult || q.Only.narrows() || q.Only.Dimensions.narrows() || q.Only.From != nil || q.Only.To != nil ||
+	if q.Only.Result != AnyResult || q.Only.narrows() || q.Only.Dimensions.narrows() || q.Only.From != nil || q.Only.To != nil ||
 		q.Durations == FirstBytes {
 		return ofCalls
 	}

@@ -188,8 +188,11 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 			q.Only.Dimensions.EndUsers = []string{hostile[random.IntN(len(hostile))], "nobody"}
 		}
 		by := slices.Sorted(maps.Keys(ranks))[random.IntN(len(ranks))]
+		if by.OfTokens() {
+			q.Wanted, q.Durations = WantTokens, NoDurations
+		}
 		if random.IntN(2) == 0 {
-			administrators(random, &q, applications, owners, by)
+			administrators(random, &q, applications, owners)
 		}
 		r := fromRows
 		if q.fromProjection() {
@@ -210,7 +213,7 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 		if want := explored(calls, q, groups); !reflect.DeepEqual(got, want) {
 			t.Fatalf("question %d, %+v: %v, want %v", n, q, got, want)
 		}
-		if q.Wanted = WantUsage; q.Everyone != nil { // of projections some of which have no meters
+		if q.Wanted = WantUsage; !q.FromCalls() { // of projections some of which have no meters
 			r = fromRows
 		}
 		used := map[ExploredPlace]int64{}
@@ -222,7 +225,7 @@ func TestExploreTellsWhatTheCallsThemselvesGive(t *testing.T) {
 }
 
 // administrators makes a question one of all applications but the last, or of some, by owner now and then.
-func administrators(random *rand.Rand, q *Explored, applications, owners []uuid.UUID, by Rank) {
+func administrators(random *rand.Rand, q *Explored, applications, owners []uuid.UUID) {
 	q.Everyone = &Explorers{}
 	if random.IntN(2) == 0 {
 		last := applications[len(applications)-1:]
@@ -233,9 +236,6 @@ func administrators(random *rand.Rand, q *Explored, applications, owners []uuid.
 	}
 	q.GroupBy = []Dimension{Ungrouped, PerApplication, PerCapability, PerUpstreamModel, PerStatus, PerReason, PerEnding, PerOwner, PerUpstream}[random.IntN(9)]
 	q.Only.Key, q.Only.Dimensions = uuid.Nil, Dimensions{}
-	if by.OfTokens() {
-		q.Wanted, q.Durations = WantTokens, NoDurations
-	}
 	if q.GroupBy == PerOwner {
 		for i, application := range applications[:2] { // the last one's owner is of none
 			q.Owned = append(q.Owned, Owned{application, owners[i]})
@@ -248,7 +248,7 @@ func (q Explored) fromProjection() bool {
 	switch {
 	case q.FromCalls():
 		return !q.FromRows()
-	case q.Interval == Hourly && q.Wanted == WantCalls || len(q.Applications)+len(q.Everyone.InRows.Except) > 0:
+	case q.Everyone == nil || q.Interval == Hourly && q.Wanted == WantCalls || len(q.Applications)+len(q.Everyone.InRows.Except) > 0:
 		return false
 	case q.GroupBy == PerApplication || q.GroupBy == PerOwner:
 		return q.Wanted == WantCalls && q.Durations == NoDurations

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"callgate/internal/beijing"
@@ -11,19 +12,21 @@ import (
 // The goals of Explore, about the largest application.
 const (
 	monthGoal = 150 * time.Millisecond // 31 days, whatever is asked
-	yearGoal  = 80 * time.Millisecond  // what calls of a day have in common
+	yearGoal  = 80 * time.Millisecond  // from the rollups
 )
 
 // readDays is how many days a question may be about that every call is read for.
 const readDays = 31
 
-// explore are Explore's questions about the largest application: what calls of a day have in common, what every call is read for,
-// and percentiles.
+// explore are Explore's questions about the largest application: from rollups, of what calls of a day have in common, of what every
+// call is read for, and of percentiles.
 func (b *bench) explore() []kind {
 	var (
 		counted = []string{"calls", "failures", "failureRate", "tokens", "outputTokens", "cachedTokens", "cost"}
 		timed   = []string{"p50", "p95", "p99", "firstByteP95"}
-		shared  = []string{"", "application", "capability", "upstreamModel", "key", "status", "reason", "endedBy"}
+		rolled  = []string{"", "application", "capability"}
+		others  = []string{"upstreamModel", "key", "status", "reason", "endedBy"}
+		shared  = slices.Concat(rolled, others)
 		alone   = []string{"user", "tag:team", "tag:feature"}
 	)
 	one := func(random *rand.Rand, of []string) string { return of[random.IntN(len(of))] }
@@ -53,6 +56,7 @@ func (b *bench) explore() []kind {
 		{"explore, 31 days, by the hour", monthGoal, false, draw(readDays, counted, shared, []string{"hour"})},
 		{"explore, 31 days, tags and users", monthGoal, false, draw(readDays, counted, alone, []string{"", "day"})},
 		{"explore, 31 days, percentiles", monthGoal, false, draw(readDays, timed, shared, []string{"", "day"})},
-		{"explore, a year", yearGoal, true, draw(beijing.MaxDays, counted, shared, []string{"", "day", "week", "month"})},
+		{"explore, a year", yearGoal, true, draw(beijing.MaxDays, append(slices.Clone(counted), timed[:3]...), rolled, []string{"", "day", "week", "month"})},
+		{"explore, a year, by keys and outcomes", yearGoal, false, draw(beijing.MaxDays, counted, others, []string{"", "day", "week", "month"})},
 	}
 }

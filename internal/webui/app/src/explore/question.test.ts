@@ -92,3 +92,15 @@ test.each([
 ])('%s reads much of everyone: %s', (search, much) => {
   expect(readsMuch(read(new URLSearchParams(search), 'previous', 'office'))).toBe(much);
 });
+
+test.each([
+  ['metric=p95&by=application', false],
+  ['metric=p95&by=key', true],
+  ['metric=p95&key=0198b5c2-1f30-7a0c-8d55-90e2c4a1b7f5', true],
+  ['metric=firstByteP95', true],
+  ['metric=cost&by=key', false],
+  ['by=user', true],
+  ['tag=team:a', true],
+])('%s reads every call of an owner: %s', (search, much) => {
+  expect(readsMuch(ask(search))).toBe(much);
+});

@@ -100,10 +100,10 @@ export const adds = (metric: Metric): boolean => kindOf(metric) === 'count' || m
 
 /** Whether every call is read for an answer by day or week, or of everyone's as much. */
 export function readsMuch({ site, metric, by, only }: Question): boolean {
-  const durations = kindOf(metric) === 'duration';
-  if (site === 'console') return durations || by === 'tag' || by === 'user' || only.tag !== undefined || only.user !== undefined;
-  const summed = metric.startsWith('p') && by === 'capability' && (only.result ?? only.status ?? only.reason) === undefined;
-  return by === 'upstream' || (durations && !summed);
+  const narrowed = (only.result ?? only.status ?? only.reason ?? only.key) !== undefined;
+  const summed = metric.startsWith('p') && (by === 'capability' || (by === 'application' && site === 'console')) && !narrowed;
+  const ofEach = by === 'tag' || by === 'user' || by === 'upstream' || only.tag !== undefined || only.user !== undefined;
+  return ofEach || (kindOf(metric) === 'duration' && !summed);
 }
 
 /** What calls are narrowed by that are of a group; null where the API cannot: calls without a key or user, or of a model that answered. */
