@@ -18,7 +18,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "callgate: "+err.Error())
+		if !errors.Is(err, errLogged) {
+			fmt.Fprintln(os.Stderr, "callgate: "+err.Error())
+		}
 		os.Exit(1)
 	}
 }

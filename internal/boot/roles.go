@@ -244,7 +244,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		subject, text := keyMoveNotice(move, c.PublicBaseURL)
 		n.identity.TellAdministrators(ctx, move.Actor, subject, text)
 	})
-	n.guard = startGuard(n.pool, n.logger)
+	n.guard = startGuard(n.pool)
 	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
 	deps := report.Deps{
 		Applications: n.applications, Catalog: n.catalog, Pricing: pricing.New(n.pool), Stats: n.stats, Ledger: ledger.New(n.pool),
