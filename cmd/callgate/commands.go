@@ -158,6 +158,24 @@ func rotateKeysCommand() *cobra.Command {
 	}
 }
 
+func signInCodeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sign-in-code <e-mail>",
+		Short: "Print a code by which an administrator signs in while no mail can be sent",
+		Long: "Prints a code by which one of ADMIN_EMAILS signs in to the back office once, within five minutes: for when no mail can be sent.\n" +
+			"The audit trail has it. It reads what a console does, so run it where one runs.",
+		Example: "  docker compose exec console callgate sign-in-code root@example.com",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			settings, err := config.Load(os.Environ(), config.Console)
+			if err != nil {
+				return err
+			}
+			return boot.SignInCode(c.Context(), settings, args[0], c.OutOrStdout(), sentences())
+		},
+	}
+}
+
 func healthCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health",

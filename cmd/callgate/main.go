@@ -43,6 +43,6 @@ func root() *cobra.Command {
 		return fmt.Errorf(`%w; "%s --help" lists the flags`, err, of.CommandPath())
 	})
 	c.SetVersionTemplate("{{.Version}}\n")
-	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), verifyCommand(), backupCommand(), restoreCommand(), spoolsCommand(), rotateKeysCommand(), healthCommand(), versionCommand())
+	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), verifyCommand(), backupCommand(), restoreCommand(), spoolsCommand(), rotateKeysCommand(), signInCodeCommand(), healthCommand(), versionCommand())
 	return c
 }
