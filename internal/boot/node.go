@@ -21,6 +21,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/audit"
 	"callgate/internal/budget"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/calls/ledger/ship"
@@ -64,6 +65,7 @@ type Node struct {
 	traces       *traces.Tracer     // nil: calls are not traced
 	callLog      *telemetry.CallLog // nil: calls are not logged
 	identity     *identity.Service
+	audit        *audit.Keeper // nil: the trail is kept for ever
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
@@ -236,6 +238,9 @@ func (n *Node) Stop() error {
 	}
 	if n.identity != nil {
 		n.identity.Close(ctx)
+	}
+	if n.audit != nil {
+		n.audit.Close()
 	}
 	if n.guard != nil {
 		n.guard.Close()

@@ -122,6 +122,11 @@ type Config struct {
 	CallRetention       int `env:"CALL_RETENTION_DAYS" envDefault:"0"`
 	FailureRetention    int `env:"FAILURE_RETENTION_DAYS" envDefault:"30"`
 
+	// AuditRetention is for how many days the audit trail is kept, 0 for ever; AlertRetention the events of alerts and to whom they
+	// were sent.
+	AuditRetention int `env:"AUDIT_RETENTION_DAYS" envDefault:"0"`
+	AlertRetention int `env:"ALERT_RETENTION_DAYS" envDefault:"30"`
+
 	TokenUsage bool `env:"UPSTREAM_USAGE" envDefault:"true"` // read answers for the tokens they report
 
 	CallLog  string `env:"CALL_LOG" envDefault:"off"`     // off, failures or all
