@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"callgate/internal/beijing"
 )
 
 const (
@@ -23,15 +21,15 @@ type Keeper struct {
 	ended sync.WaitGroup
 }
 
-// Keep begins to forget entries of Beijing days that are more than so many before today.
-func Keep(pool *pgxpool.Pool, days int, log *slog.Logger) *Keeper {
+// Keep begins to forget entries of before since, which is asked each time.
+func Keep(pool *pgxpool.Pool, since func() time.Time, log *slog.Logger) *Keeper {
 	ctx, stop := context.WithCancel(context.Background())
 	k := &Keeper{stop: stop}
 	k.ended.Go(func() {
 		tick := time.NewTicker(keepEvery)
 		defer tick.Stop()
 		for {
-			gone, err := forget(ctx, pool, (beijing.Today(time.Now()) - beijing.Day(days)).Start())
+			gone, err := forget(ctx, pool, since())
 			switch {
 			case ctx.Err() != nil:
 				return

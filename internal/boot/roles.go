@@ -218,7 +218,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		return fmt.Errorf("identity: %w", err)
 	}
 	if c.AuditRetention > 0 {
-		n.audit = audit.Keep(n.pool, c.AuditRetention, n.logger)
+		n.audit = audit.Keep(n.pool, func() time.Time { return (beijing.Today(time.Now()) - beijing.Day(c.AuditRetention)).Start() }, n.logger)
 	}
 	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("statistics: %w", err)
