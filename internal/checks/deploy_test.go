@@ -196,6 +196,27 @@ func TestEveryVariableOfEnvArrivesWhereItIsRead(t *testing.T) {
 	}
 }
 
+// TestTheInstallPageNamesWhatComposeAsksFor besides the variables of the product.
+func TestTheInstallPageNamesWhatComposeAsksFor(t *testing.T) {
+	text := map[string]string{}
+	for _, name := range []string{"../docker-compose.yml", "tls.yml", "docs/install.md", "docs/variables.md"} {
+		b, err := os.ReadFile(deployed(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[name] = string(b)
+	}
+	asked := regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllStringSubmatch(text["../docker-compose.yml"]+text["tls.yml"], -1)
+	for _, name := range asked {
+		if quoted := "`" + name[1] + "`"; !strings.Contains(text["docs/install.md"], quoted) && !strings.Contains(text["docs/variables.md"], quoted) {
+			t.Errorf("%s is on neither page", name[1])
+		}
+	}
+	if len(asked) < 20 {
+		t.Errorf("compose asks for %d variables", len(asked))
+	}
+}
+
 // TestSecretsAreGivenToThoseWhoNeedThem and to no other container.
 func TestSecretsAreGivenToThoseWhoNeedThem(t *testing.T) {
 	needed := map[string][]string{
@@ -501,6 +522,11 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 	if want := "golang:" + string(language[1]); build.BaseName != want {
 		t.Errorf("builds on %s, go.mod needs %s", build.BaseName, want)
 	}
+	for _, stage := range stages {
+		if !regexp.MustCompile(`:\d+\.\d+(-slim)?$`).MatchString(stage.BaseName) {
+			t.Errorf("%s is built on %s, which names no minor version", stage.Name, stage.BaseName)
+		}
+	}
 	for _, command := range append(pages.Commands, build.Commands...) {
 		from, ok := command.(*instructions.CopyCommand)
 		if !ok || from.From != "" {
@@ -519,6 +545,9 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 			continue
 		}
 		compiled++
+		if !strings.Contains(run.CmdLine[0], "-X callgate/internal/boot.Version=${VERSION}") {
+			t.Errorf("the image's binary does not say which version it is: %q", run.CmdLine[0])
+		}
 		if tags := regexp.MustCompile(`-tags (\S+)`).FindStringSubmatch(run.CmdLine[0]); tags == nil || tags[1] != "webui" || !strings.Contains(run.CmdLine[0], "CGO_ENABLED=0") {
 			t.Errorf("the image's binary is built by %q: with the engines of callgate dev, or not for any base image", run.CmdLine[0])
 		}
