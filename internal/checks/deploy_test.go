@@ -135,6 +135,33 @@ func compose(t *testing.T, variables []string, more ...string) (*types.Project, 
 	return options.LoadProject(t.Context())
 }
 
+// TestDotEnvIsReadAsThePageSays: single quotes keep a value as it is, and COMPOSE_FILE names what comes on top.
+func TestDotEnvIsReadAsThePageSays(t *testing.T) {
+	const awkward = `smtps://user:pa$word#1@mail.example.com`
+	env := strings.Join(madeEnv(t), "\n") + "\nSMTP_URL='" + awkward + "'\nOIDC_CLIENT_SECRET='" + awkward + "'\n" +
+		"COMPOSE_FILE=docker-compose.yml:deploy/tls.yml\nTLS_DIR=/etc/callgate/tls\n"
+	path := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(path, []byte(env), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+	options, err := cli.NewProjectOptions(nil, cli.WithEnvFiles(path), cli.WithDotEnv, cli.WithConfigFileEnv, cli.WithDefaultProfiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := project.Services["console"].Environment.ToMapping()
+	if console["SMTP_URL"] != awkward || console["OIDC_CLIENT_SECRET"] != awkward {
+		t.Errorf("%s arrives as %s and %s", awkward, console["SMTP_URL"], console["OIDC_CLIENT_SECRET"])
+	}
+	if ports := project.Services["front"].Ports; len(ports) != 1 || ports[0].Target != 8443 {
+		t.Errorf("COMPOSE_FILE is not obeyed: %+v", ports)
+	}
+}
+
 // ours are the variables that compose sets itself, whatever .env says: they agree with its ports, volumes and front.
 var ours = []string{"LISTEN", "METRICS_LISTEN", "SPOOL_DIR", "TRUSTED_PROXIES", "CLIENT_ADDRESS_HEADER", "PROXY_PROTOCOL"}
 
