@@ -143,8 +143,8 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
-# Not ready: no new connections. Only what the role cannot do without counts; stores that are away do not
-# take gateways out of rotation.
+# Not ready: no new connections. A pod whose secrets do not fit never becomes ready, and a rollout stops there; stores that are
+# away later take no pod out of rotation.
 readinessProbe:
   httpGet: { path: /health/ready, port: http }
   periodSeconds: 2
