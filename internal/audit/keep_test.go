@@ -15,7 +15,7 @@ func TestEntriesAreKeptForTheirDaysAndNoLonger(t *testing.T) {
 		INSERT INTO audit_log (at, actor, action, target_type, target_id, target_name, changes)
 		SELECT at, 'a@example.com', 'group.create', '', '', '', '[]' FROM generate_series(1, 12000), (VALUES ($1::timestamptz)) AS old (at)
 		UNION ALL VALUES ($2::timestamptz, 'a@example.com', 'group.update', '', '', '', '[]'::jsonb)`,
-		(today-99).Start().Add(-time.Millisecond), (today - 99).Start()); err != nil {
+		(today - 99).Start().Add(-time.Millisecond), (today - 99).Start()); err != nil {
 		t.Fatal(err)
 	}
 	k := Keep(pool, 99, slog.New(slog.DiscardHandler))

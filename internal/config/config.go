@@ -211,6 +211,13 @@ func joined(faults []string) error {
 	return Faults(faults)
 }
 
+// with is joined of the faults that an error of joined has, and more.
+func with(err error, more []string) error {
+	var faults Faults
+	_ = errors.As(err, &faults)
+	return joined(append(faults, more...))
+}
+
 // written says how a variable of a type is written.
 func written(of reflect.Type) string {
 	switch {
