@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
@@ -25,8 +27,11 @@ const root = "../.."
 // would, because no test machine runs a Docker engine.
 func deployed(name string) string { return filepath.Join(root, "deploy", name) }
 
-// madeEnv runs make-env.sh for some profiles in a copy of the layout and fills in what it asks for.
-func madeEnv(t *testing.T, profiles ...string) (variables []string) {
+// address is what make-env.sh is told.
+const address = "https://callgate.example.com"
+
+// makeEnv runs make-env.sh with some words, in a copy of the layout, and answers its question.
+func makeEnv(t *testing.T, answer string, words ...string) (env, said string, err error) {
 	t.Helper()
 	copied := t.TempDir()
 	script, err := os.ReadFile(deployed("make-env.sh"))
@@ -36,22 +41,44 @@ func madeEnv(t *testing.T, profiles ...string) (variables []string) {
 	if err := os.MkdirAll(filepath.Join(copied, "deploy"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(copied, "deploy", "make-env.sh")
+	path, made := filepath.Join(copied, "deploy", "make-env.sh"), filepath.Join(copied, ".env")
 	if err := os.WriteFile(path, script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(path, profiles...).CombinedOutput(); err != nil {
-		t.Fatalf("make-env.sh: %v\n%s", err, out)
+	run := func() ([]byte, error) {
+		command := exec.Command(path, words...)
+		command.Stdin = strings.NewReader(answer)
+		return command.CombinedOutput()
 	}
-	if out, err := exec.Command(path).CombinedOutput(); err == nil {
-		t.Fatalf("make-env.sh overwrote secrets:\n%s", out)
+	out, err := run()
+	if err != nil {
+		if _, is := os.Stat(made); is == nil {
+			t.Errorf("%q fails and leaves .env", words)
+		}
+		return "", string(out), err
 	}
-	env, err := os.ReadFile(filepath.Join(copied, ".env"))
+	if out, err := run(); err == nil {
+		t.Errorf("make-env.sh overwrote secrets:\n%s", out)
+	}
+	text, err := os.ReadFile(made)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf(".env can be read by others: %v, %v", info.Mode(), err)
+	}
+	return string(text), string(out), nil
+}
+
+// madeEnv is what make-env.sh writes for some profiles, with what it asks for filled in.
+func madeEnv(t *testing.T, profiles ...string) (variables []string) {
+	t.Helper()
+	env, said, err := makeEnv(t, "", append([]string{address}, profiles...)...)
+	if err != nil {
+		t.Fatalf("make-env.sh: %v\n%s", err, said)
+	}
 	filled := strings.NewReplacer("ADMIN_EMAILS=\n", "ADMIN_EMAILS=root@example.com\n",
-		"SMTP_URL=\n", "SMTP_URL=smtp://mail.example.com:25\n", "MAIL_FROM=\n", "MAIL_FROM=callgate@example.com\n").Replace(string(env))
+		"SMTP_URL=\n", "SMTP_URL=smtp://mail.example.com:25\n", "MAIL_FROM=\n", "MAIL_FROM=callgate@example.com\n").Replace(env)
 	for _, line := range strings.Split(filled, "\n") {
 		if line != "" && !strings.HasPrefix(line, "#") {
 			variables = append(variables, line)
@@ -60,13 +87,306 @@ func madeEnv(t *testing.T, profiles ...string) (variables []string) {
 	return variables
 }
 
-func compose(t *testing.T, variables []string) (*types.Project, error) {
+func TestMakeEnvDemandsTheAddressThatIsUsed(t *testing.T) {
+	for _, c := range []struct {
+		words         string
+		answer, wants string // wants: PUBLIC_BASE_URL; empty: refused
+	}{
+		{address, "", address},
+		{address + "/", "", address},
+		{"demo https://callgate.example.com:8443 observability", "", "https://callgate.example.com:8443"},
+		{"", address + "\n", address},
+		{"observability", address + "\n", address},
+		{"demo", "", "http://localhost:8080"},
+		{"http://localhost:8080", "", "http://localhost:8080"},
+		{"", "", ""},
+		{"", "\n", ""},
+		{"", "callgate.example.com\n", ""},
+		{"http://callgate.example.com", "", ""},
+		{"http://localhost.example.com", "", ""},
+		{"https://", "", ""},
+		{"https://:8443", "", ""},
+		{"https://callgate.example.com/console", "", ""},
+		{"https://user@callgate.example.com", "", ""},
+		{"https://callgate.example.com$(id)", "", ""},
+		{address + " production", "", ""},
+	} {
+		env, said, err := makeEnv(t, c.answer, strings.Fields(c.words)...)
+		switch {
+		case c.wants == "" && (err == nil || !strings.Contains(said, "PUBLIC_BASE_URL") && !strings.Contains(said, "unknown profile")):
+			t.Errorf("make-env.sh %s, answered %q: %v, %s", c.words, c.answer, err, said)
+		case c.wants != "" && (err != nil || !strings.Contains(env, "\nPUBLIC_BASE_URL="+c.wants+"\n")):
+			t.Errorf("make-env.sh %s, answered %q: %v, %s, not %s", c.words, c.answer, err, said, c.wants)
+		}
+	}
+}
+
+// compose reads docker-compose.yml, and files of deploy/ on top of it, as COMPOSE_FILE names them.
+func compose(t *testing.T, variables []string, more ...string) (*types.Project, error) {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(variables), cli.WithDefaultProfiles())
+	files := []string{filepath.Join(root, "docker-compose.yml")}
+	for _, name := range more {
+		files = append(files, deployed(name))
+	}
+	options, err := cli.NewProjectOptions(files, cli.WithEnv(variables), cli.WithDefaultProfiles())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return options.LoadProject(t.Context())
+}
+
+// TestDotEnvIsReadAsThePageSays: single quotes keep a value as it is, and COMPOSE_FILE names what comes on top.
+func TestDotEnvIsReadAsThePageSays(t *testing.T) {
+	const awkward = `smtps://user:pa$word#1@mail.example.com`
+	env := strings.Join(madeEnv(t), "\n") + "\nSMTP_URL='" + awkward + "'\nOIDC_CLIENT_SECRET='" + awkward + "'\n" +
+		"COMPOSE_FILE=docker-compose.yml:deploy/tls.yml\nTLS_DIR=/etc/callgate/tls\n"
+	path := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(path, []byte(env), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+	options, err := cli.NewProjectOptions(nil, cli.WithEnvFiles(path), cli.WithDotEnv, cli.WithConfigFileEnv, cli.WithDefaultProfiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := project.Services["console"].Environment.ToMapping()
+	if console["SMTP_URL"] != awkward || console["OIDC_CLIENT_SECRET"] != awkward {
+		t.Errorf("%s arrives as %s and %s", awkward, console["SMTP_URL"], console["OIDC_CLIENT_SECRET"])
+	}
+	if ports := project.Services["front"].Ports; len(ports) != 1 || ports[0].Target != 8443 {
+		t.Errorf("COMPOSE_FILE is not obeyed: %+v", ports)
+	}
+}
+
+// ours are the variables that compose sets itself, whatever .env says: they agree with its ports, volumes and front.
+var ours = []string{"LISTEN", "METRICS_LISTEN", "SPOOL_DIR", "TRUSTED_PROXIES", "CLIENT_ADDRESS_HEADER", "PROXY_PROTOCOL"}
+
+// TestEveryVariableOfEnvArrivesWhereItIsRead holds compose against the configuration and the operators' page: a variable that
+// is in neither list of docker-compose.yml would do nothing, silently.
+func TestEveryVariableOfEnvArrivesWhereItIsRead(t *testing.T) {
+	page, err := os.ReadFile(deployed("docs/variables.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([a-z, ]+) \\|").FindAllStringSubmatch(string(page), -1) {
+		of[row[1]] = row[2]
+	}
+	plain, err := compose(t, madeEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"CLICKHOUSE_READER_PASSWORD"}
+	for field := range reflect.TypeFor[config.Config]().Fields() {
+		if name := field.Tag.Get("env"); name != "-" {
+			names = append(names, name)
+		}
+	}
+	variables := madeEnv(t)
+	for _, name := range names {
+		variables = append(variables, name+"=set-"+name)
+	}
+	set, err := compose(t, variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readers := map[string]string{ // by whom a service's variables are read; commands run with a gateway's
+		"gateway": `\b(all|gateway|verify|backup|restore|every command on stores)\b`,
+		"console": `\b(all|console)\b`,
+		"migrate": `\b(migrate|every command on stores)\b`,
+	}
+	for _, name := range names {
+		for service, reads := range readers {
+			if !regexp.MustCompile(reads).MatchString(of[name]) {
+				continue
+			}
+			got, before := set.Services[service].Environment.ToMapping()[name], plain.Services[service].Environment.ToMapping()[name]
+			if slices.Contains(ours, name) {
+				if got != before {
+					t.Errorf("%s of %s, which compose sets, is changed by .env to %q", name, service, got)
+				}
+			} else if got != "set-"+name {
+				t.Errorf("%s of .env does not arrive at %s (%q): add it to docker-compose.yml", name, service, got)
+			}
+		}
+	}
+	for name, service := range plain.Services {
+		for variable, value := range service.Environment.ToMapping() {
+			if value == "" {
+				t.Errorf("%s is given %s, empty", name, variable)
+			}
+		}
+	}
+}
+
+// TestTheInstallPageNamesWhatComposeAsksFor besides the variables of the product.
+func TestTheInstallPageNamesWhatComposeAsksFor(t *testing.T) {
+	text := map[string]string{}
+	for _, name := range []string{"../docker-compose.yml", "tls.yml", "docs/install.md", "docs/variables.md"} {
+		b, err := os.ReadFile(deployed(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[name] = string(b)
+	}
+	asked := regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllStringSubmatch(text["../docker-compose.yml"]+text["tls.yml"], -1)
+	for _, name := range asked {
+		if quoted := "`" + name[1] + "`"; !strings.Contains(text["docs/install.md"], quoted) && !strings.Contains(text["docs/variables.md"], quoted) {
+			t.Errorf("%s is on neither page", name[1])
+		}
+	}
+	if len(asked) < 20 {
+		t.Errorf("compose asks for %d variables", len(asked))
+	}
+}
+
+// TestSecretsAreGivenToThoseWhoNeedThem and to no other container.
+func TestSecretsAreGivenToThoseWhoNeedThem(t *testing.T) {
+	needed := map[string][]string{
+		"POSTGRES_PASSWORD":          {"console", "gateway", "migrate", "postgres"},
+		"CLICKHOUSE_PASSWORD":        {"clickhouse", "clickhouse-1a", "clickhouse-1b", "clickhouse-2a", "clickhouse-2b", "console", "gateway", "migrate"},
+		"CLICKHOUSE_READER_PASSWORD": {"grafana", "migrate"},
+		"GRAFANA_PASSWORD":           {"grafana"},
+		"ENCRYPTION_KEYS":            {"console", "gateway"},
+		"ACCESS_KEY_PEPPER":          {"console", "gateway"},
+		"JWT_SECRET":                 {"console"},
+		"SMTP_URL":                   {"console"},
+		"OIDC_CLIENT_SECRET":         {"console"},
+		"OTEL_EXPORTER_OTLP_HEADERS": {"gateway"},
+	}
+	variables := append(madeEnv(t, "demo", "observability", "cluster"), "OIDC_CLIENT_SECRET=canary-client", "OTEL_EXPORTER_OTLP_HEADERS=a=canary-header")
+	project, err := compose(t, variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range variables {
+		name, secret, _ := strings.Cut(variable, "=")
+		if needed[name] == nil {
+			continue
+		}
+		var given []string
+		for service, s := range project.Services {
+			if strings.Contains(strings.Join(s.Environment.ToMapping().Values(), "\n"), secret) {
+				given = append(given, service)
+			}
+		}
+		if slices.Sort(given); !slices.Equal(given, needed[name]) {
+			t.Errorf("%s is given to %q, needed by %q", name, given, needed[name])
+		}
+		delete(needed, name)
+	}
+	if len(needed) > 0 {
+		t.Errorf("not looked for: %v", needed)
+	}
+	ignored, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
+	if err != nil || !slices.Contains(strings.Fields(string(ignored)), ".env") {
+		t.Errorf("builds are sent .env: %v", err)
+	}
+}
+
+// TestComposeTellsTheBuildItsVersion: the tag is what the program says of itself.
+func TestComposeTellsTheBuildItsVersion(t *testing.T) {
+	project, err := compose(t, append(madeEnv(t), "CALLGATE_VERSION=v7-3-gabc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"migrate", "gateway", "console"} {
+		service := project.Services[name]
+		if version := service.Build.Args["VERSION"]; version == nil || *version != "v7-3-gabc" || service.Image != "callgate:v7-3-gabc" {
+			t.Errorf("%s is built as %v and called %s", name, service.Build.Args, service.Image)
+		}
+	}
+}
+
+// TestComposeFillsNoDisk: every container's log is rotated.
+func TestComposeFillsNoDisk(t *testing.T) {
+	for name, service := range composed(t, "demo", "observability", "cluster").Services {
+		if l := service.Logging; l == nil || l.Driver != "json-file" || l.Options["max-size"] == "" || l.Options["max-file"] == "" {
+			t.Errorf("the log of %s is kept as %+v", name, l)
+		}
+	}
+}
+
+// TestComposeStopsNobodyBeforeItsTime: Docker kills after stop_grace_period.
+func TestComposeStopsNobodyBeforeItsTime(t *testing.T) {
+	for _, c := range []struct {
+		more []string
+		want time.Duration
+	}{{nil, time.Minute}, {[]string{"DRAIN_TIMEOUT=10m", "STOP_GRACE_PERIOD=11m"}, 11 * time.Minute}} {
+		project, err := compose(t, append(madeEnv(t), c.more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range []config.Role{config.Gateway, config.Console} {
+			service := project.Services[string(role)]
+			loaded, err := config.Load(service.Environment.ToMapping().Values(), role)
+			if err != nil || service.StopGracePeriod == nil {
+				t.Fatalf("%s: %v, %v", role, service.StopGracePeriod, err)
+			}
+			if got := time.Duration(*service.StopGracePeriod); got != c.want || got < loaded.DrainDelay+loaded.DrainTimeout+15*time.Second {
+				t.Errorf("%s is killed after %v", role, got)
+			}
+		}
+	}
+}
+
+// TestFrontOfComposeEndsTLSWithTLSYML, and is reached no other way then.
+func TestFrontOfComposeEndsTLSWithTLSYML(t *testing.T) {
+	if _, err := compose(t, madeEnv(t), "tls.yml"); err == nil || !strings.Contains(err.Error(), "TLS_DIR") {
+		t.Errorf("without certificates it says: %v", err)
+	}
+	certificates := t.TempDir()
+	project, err := compose(t, append(madeEnv(t), "TLS_DIR="+certificates), "tls.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := project.Services["front"]
+	if len(front.Ports) != 1 || front.Ports[0].Target != 8443 || front.Ports[0].Published != "443" {
+		t.Errorf("it is reached at %+v", front.Ports)
+	}
+	sources := map[string]string{}
+	for _, volume := range front.Volumes {
+		sources[volume.Target] = volume.Source
+		if !volume.ReadOnly {
+			t.Errorf("%s is mounted to be written", volume.Source)
+		}
+	}
+	if sources["/etc/nginx/tls"] != certificates || len(sources) != 4 {
+		t.Errorf("it mounts %v", sources)
+	}
+	for target, name := range map[string]string{"/etc/nginx/front.d/tls.conf": "deploy/front-tls.conf", "/etc/nginx/conf.d/default.conf": "deploy/front.conf"} {
+		if mount(front, target) != name {
+			t.Errorf("at %s it finds %q", target, mount(front, target))
+		}
+	}
+}
+
+// TestFrontOfComposeStandsBehindAProxy on the same machine or another, whom it believes.
+func TestFrontOfComposeStandsBehindAProxy(t *testing.T) {
+	for _, c := range []struct {
+		more              []string
+		ip, proxy, listen string
+	}{
+		{nil, "", "unix:", "8080"},
+		{[]string{"FRONT_PROXY=10.213.47.1", "PORT=127.0.0.1:8080"}, "127.0.0.1", "10.213.47.1", "8080"},
+		{[]string{"FRONT_PROXY=192.0.2.0/24", "PORT=80"}, "", "192.0.2.0/24", "80"},
+	} {
+		project, err := compose(t, append(madeEnv(t), c.more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		front := project.Services["front"]
+		if got := front.Environment.ToMapping()["FRONT_PROXY"]; got != c.proxy || mount(front, "/etc/nginx/templates/proxy.conf.template") != "deploy/front-proxy.conf" {
+			t.Errorf("%v: it believes %q", c.more, got)
+		}
+		if port := front.Ports[0]; len(front.Ports) != 1 || port.HostIP != c.ip || port.Published != c.listen || port.Target != 8080 {
+			t.Errorf("%v: it is reached at %+v", c.more, front.Ports)
+		}
+	}
 }
 
 func TestComposeStartsEveryRoleOnOfficialImages(t *testing.T) {
@@ -229,6 +549,11 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 	if want := "golang:" + string(language[1]); build.BaseName != want {
 		t.Errorf("builds on %s, go.mod needs %s", build.BaseName, want)
 	}
+	for _, stage := range stages {
+		if !regexp.MustCompile(`:\d+\.\d+(-slim)?$`).MatchString(stage.BaseName) {
+			t.Errorf("%s is built on %s, which names no minor version", stage.Name, stage.BaseName)
+		}
+	}
 	for _, command := range append(pages.Commands, build.Commands...) {
 		from, ok := command.(*instructions.CopyCommand)
 		if !ok || from.From != "" {
@@ -247,6 +572,9 @@ func TestDockerfileBuildsThisModule(t *testing.T) {
 			continue
 		}
 		compiled++
+		if !strings.Contains(run.CmdLine[0], "-X callgate/internal/boot.Version=${VERSION}") {
+			t.Errorf("the image's binary does not say which version it is: %q", run.CmdLine[0])
+		}
 		if tags := regexp.MustCompile(`-tags (\S+)`).FindStringSubmatch(run.CmdLine[0]); tags == nil || tags[1] != "webui" || !strings.Contains(run.CmdLine[0], "CGO_ENABLED=0") {
 			t.Errorf("the image's binary is built by %q: with the engines of callgate dev, or not for any base image", run.CmdLine[0])
 		}

@@ -2,10 +2,14 @@ package checks
 
 import (
 	"bufio"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +23,12 @@ type front struct {
 	gateway, console *httptest.Server
 }
 
-// startFront runs nginx with the shipped settings before two servers.
-func startFront(t *testing.T, gateway, console http.HandlerFunc) *front {
+// startFront runs nginx with the shipped settings, changed, before two servers.
+func startFront(t *testing.T, gateway, console http.HandlerFunc, changes ...func(conf string) string) *front {
 	t.Helper()
 	f := &front{gateway: httptest.NewServer(gateway), console: httptest.NewServer(console)}
 	t.Cleanup(func() { f.gateway.CloseClientConnections(); f.gateway.Close(); f.console.Close() })
-	f.Front = nginxtest.Start(t, []string{f.gateway.Listener.Addr().String()}, []string{f.console.Listener.Addr().String()})
+	f.Front = nginxtest.Start(t, []string{f.gateway.Listener.Addr().String()}, []string{f.console.Listener.Addr().String()}, changes...)
 	return f
 }
 
@@ -125,14 +129,94 @@ func TestFrontSaysWhoAskedAndForWhichHostWhateverTheCallerClaims(t *testing.T) {
 		}
 		request.Host = "console.example.com:8443"
 		request.Header = http.Header{"X-Real-Ip": {"198.51.100.1"}, "X-Forwarded-For": {"198.51.100.1"}}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if want := "console.example.com:8443[127.0.0.1] [127.0.0.1] 1 1 []"; string(got) != want {
+		got := body(t, http.DefaultClient, request)
+		if want := "console.example.com:8443[127.0.0.1] [127.0.0.1] 1 1 []"; got != want {
 			t.Errorf("%s is asked as %s, want %s", path, got, want)
 		}
 	}
+}
+
+// TestFrontBelievesTheProxyBeforeItAndNobodyElse, as front-proxy.conf says it with FRONT_PROXY.
+func TestFrontBelievesTheProxyBeforeItAndNobodyElse(t *testing.T) {
+	template, err := os.ReadFile(deployed("front-proxy.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, r.Header["X-Real-Ip"], r.Header["X-Forwarded-For"])
+	}
+	for _, c := range []struct{ proxy, claims, want string }{
+		{"unix:", "203.0.113.7", "127.0.0.1"},
+		{"127.0.0.2", "203.0.113.7", "127.0.0.1"},
+		{"127.0.0.1", "203.0.113.7", "203.0.113.7"},
+		{"127.0.0.0/8", "198.51.100.9, 203.0.113.7, 127.0.0.3", "203.0.113.7"}, // what stands left of it is the caller's own claim
+		{"127.0.0.1", "2001:db8::7", "2001:db8::7"},
+		{"127.0.0.1", "nobody", "127.0.0.1"},
+	} {
+		f := startFront(t, said, said, func(conf string) string {
+			return strings.ReplaceAll(string(template), "${FRONT_PROXY}", c.proxy) + conf
+		})
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Base+"/gateway/v1/models", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = http.Header{"X-Real-Ip": {"198.51.100.1"}, "X-Forwarded-For": {c.claims}}
+		if got := body(t, http.DefaultClient, request); got != fmt.Sprintf("[%[1]s] [%[1]s]", c.want) {
+			t.Errorf("FRONT_PROXY=%s, X-Forwarded-For: %s: gateways are told %s, want %s", c.proxy, c.claims, got, c.want)
+		}
+	}
+}
+
+// TestFrontSpeaksTLSWithTheFilesItIsGiven: tls.crt and tls.key, as tls.yml mounts them.
+func TestFrontSpeaksTLSWithTheFilesItIsGiven(t *testing.T) {
+	snippet, err := os.ReadFile(deployed("front-tls.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := httptest.NewTLSServer(nil) // for its certificate, and a client that trusts it
+	t.Cleanup(known.Close)
+	key, err := x509.MarshalPKCS8PrivateKey(known.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, listen := t.TempDir(), nginxtest.FreeAddress(t)
+	for name, block := range map[string]*pem.Block{
+		"tls.crt": {Type: "CERTIFICATE", Bytes: known.Certificate().Raw}, "tls.key": {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.URL.Path, r.Host) }
+	startFront(t, said, said, func(conf string) string {
+		const include = "include /etc/nginx/front.d/*.conf;"
+		if !strings.Contains(conf, include) {
+			t.Fatal("front.conf has no place for TLS")
+		}
+		return strings.Replace(conf, include, strings.NewReplacer("/etc/nginx/tls", dir, "8443", listen).Replace(string(snippet)), 1)
+	})
+	for _, path := range []string{"/via/m/v1/models", "/api/config"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+listen+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := body(t, known.Client(), request); got != path+listen {
+			t.Errorf("%s is answered %q", path, got)
+		}
+	}
+}
+
+// body is what a request is answered.
+func body(t *testing.T, client *http.Client, request *http.Request) string {
+	t.Helper()
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

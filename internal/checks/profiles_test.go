@@ -47,8 +47,8 @@ func TestProfilesOfComposeAddWhatTheySayOnPinnedImages(t *testing.T) {
 		t.Errorf("all together are %q", project.ServiceNames())
 	}
 	for name, service := range project.Services {
-		if service.Build == nil && !regexp.MustCompile(`^[a-z0-9/-]+:v?\d+(\.\d+){0,2}$`).MatchString(service.Image) {
-			t.Errorf("%s runs %q, which is no fixed version", name, service.Image)
+		if service.Build == nil && !regexp.MustCompile(`^[a-z0-9/-]+:v?\d+(\.\d+){1,2}$`).MatchString(service.Image) {
+			t.Errorf("%s runs %q, which names no minor version", name, service.Image)
 		}
 		for _, port := range service.Ports {
 			if name != "front" && port.HostIP != "127.0.0.1" {

@@ -23,15 +23,19 @@ type Front struct {
 
 // Start runs nginx on a free port before gateways and consoles (host:port each), until the test ends. Of front.conf
 // only addresses are replaced, which need Docker's DNS and a newer nginx than Debian's: what else it says of its servers
-// is said of each of these. It fails the test where there is no nginx.
-func Start(t testing.TB, gateways, consoles []string) *Front {
+// is said of each of these. Changes are made to what nginx is given then. It fails the test where there is no nginx.
+func Start(t testing.TB, gateways, consoles []string, changes ...func(conf string) string) *Front {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
 	if err != nil {
 		t.Fatal("these tests need nginx on the PATH: apt-get install nginx-light, or run make as root")
 	}
-	dir, listen := t.TempDir(), freeAddress(t)
+	dir, listen := t.TempDir(), FreeAddress(t)
 	path := filepath.Join(dir, "nginx.conf")
+	conf := settings(t, dir, listen, gateways, consoles)
+	for _, change := range changes {
+		conf = change(conf)
+	}
 	// master_process off: its workers would change their user.
 	main := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
 worker_rlimit_nofile 65536;
@@ -39,7 +43,7 @@ events { worker_connections 32768; }
 http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
 %[2]s }
-`, dir, settings(t, dir, listen, gateways, consoles))
+`, dir, conf)
 	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +143,8 @@ func servers(addresses []string) string {
 	return each.String()
 }
 
-func freeAddress(t testing.TB) string {
+// FreeAddress is one of this machine on which nothing listens.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
