@@ -29,7 +29,7 @@ func TestServeWithSecretsThatDoNotFitDoesNotBecomeReadyAndSaysWhy(t *testing.T) 
 			}
 			defer func() { _ = resp.Body.Close() }()
 			body, _ := io.ReadAll(resp.Body)
-			if text := string(body); resp.StatusCode != 503 || strings.Count(text, `"up"`) != 1 || !strings.Contains(text, `"secrets":"down"`) {
+			if text := string(body); resp.StatusCode != 503 || strings.Count(text, `"down"`) != 1 || !strings.Contains(text, `"secrets":"down"`) {
 				return fmt.Errorf("%d %s", resp.StatusCode, text)
 			}
 			return nil

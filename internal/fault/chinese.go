@@ -79,6 +79,7 @@ var chinese = map[string]string{ //nolint:gosec // sentences about passwords are
 	"must be an object of limits":                        "必须是由限额组成的对象",
 	"must be an integer from %d to %d":                   "必须是 {1} 到 {2} 之间的整数",
 	"must be an integer from 1 to %d":                    "必须是 1 到 {1} 之间的整数",
+	"%s is not among ADMIN_EMAILS":                       "{1} 不在 ADMIN_EMAILS 中",
 	"is required":                                        "必填",
 	"must have %d to %d characters":                      "长度必须为 {1} 到 {2} 个字符",
 	"must have at most %d characters":                    "最多 {1} 个字符",
