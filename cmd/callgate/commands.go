@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,6 +32,9 @@ func devCommand() *cobra.Command {
 	return c
 }
 
+// errLogged ends the process where its log says why.
+var errLogged = errors.New("see the log")
+
 func serveCommand() *cobra.Command {
 	role := string(config.All)
 	c := &cobra.Command{
@@ -40,13 +44,19 @@ func serveCommand() *cobra.Command {
 		Example: "  callgate serve --role gateway",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			settings, err := config.Load(os.Environ(), config.Role(role))
-			if err != nil {
-				return err
-			}
 			logger := telemetry.NewLogger(os.Stderr, os.Getenv("LOG_LEVEL"))
 			slog.SetDefault(logger)
-			return boot.Serve(c.Context(), settings, logger)
+			settings, err := config.Load(os.Environ(), config.Role(role))
+			var faults config.Faults
+			if errors.As(err, &faults) {
+				logger.Error(config.Unusable, "faults", []string(faults))
+				return errLogged
+			}
+			if err := boot.Serve(c.Context(), settings, logger); err != nil {
+				logger.Error("the process ends", "error", err)
+				return errLogged
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVar(&role, "role", role, "what it serves: all, gateway or console")
@@ -144,6 +154,24 @@ func rotateKeysCommand() *cobra.Command {
 				return err
 			}
 			return boot.RotateKeys(c.Context(), settings, c.OutOrStdout(), progress.To(os.Stderr), sentences())
+		},
+	}
+}
+
+func signInCodeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sign-in-code <e-mail>",
+		Short: "Print a code by which an administrator signs in while no mail can be sent",
+		Long: "Prints a code by which one of ADMIN_EMAILS signs in to the back office once, within five minutes: for when no mail can be sent.\n" +
+			"The audit trail has it. It reads what a console does, so run it where one runs.",
+		Example: "  docker compose exec console callgate sign-in-code root@example.com",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			settings, err := config.Load(os.Environ(), config.Console)
+			if err != nil {
+				return err
+			}
+			return boot.SignInCode(c.Context(), settings, args[0], c.OutOrStdout(), sentences())
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os/exec"
 	"strings"
@@ -22,9 +23,16 @@ func TestBadConfigurationListsEveryFaultAndNoSecret(t *testing.T) {
 	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || failed.ExitCode() == 0 {
 		t.Fatalf("exit: %v\n%s", err, out)
 	}
-	for _, name := range []string{"DATABASE_URL", "JWT_SECRET", "ENCRYPTION_KEYS"} {
-		if !strings.Contains(string(out), name) {
-			t.Errorf("%s is not named:\n%s", name, out)
+	var line struct {
+		Level, Msg string
+		Faults     []string
+	}
+	if err := json.Unmarshal(out, &line); err != nil || line.Level != "ERROR" || len(line.Faults) != 5 {
+		t.Fatalf("it is not told by one line of the log: %v\n%s", err, out)
+	}
+	for i, name := range []string{"DATABASE_URL", "ENCRYPTION_KEYS", "JWT_SECRET", "PUBLIC_BASE_URL", "SPOOL_DIR"} {
+		if !strings.Contains(line.Faults[i], name) {
+			t.Errorf("%s is not named: %s", name, line.Faults[i])
 		}
 	}
 	if strings.Contains(string(out), "canary") || strings.Contains(string(out), "Y2FuYXJ5") {

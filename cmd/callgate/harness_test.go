@@ -93,7 +93,7 @@ func launch(t *testing.T, environment map[string]string, program string, args ..
 	p := &process{t: t, base: "http://" + address, ended: make(chan struct{})}
 	p.mails = p.caughtCode
 	p.cmd = exec.Command(program, args...)
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LISTEN=" + address, "METRICS_LISTEN=127.0.0.1:0",
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LISTEN=" + address, "PUBLIC_BASE_URL=http://" + address, "METRICS_LISTEN=127.0.0.1:0",
 		"API_RATE_LIMIT=0", // tests ask faster than people
 		"DRAIN_DELAY=0s"}   // and nobody is to be led elsewhere
 	for name, value := range environment {

@@ -18,7 +18,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "callgate: "+err.Error())
+		if !errors.Is(err, errLogged) {
+			fmt.Fprintln(os.Stderr, "callgate: "+err.Error())
+		}
 		os.Exit(1)
 	}
 }
@@ -41,6 +43,6 @@ func root() *cobra.Command {
 		return fmt.Errorf(`%w; "%s --help" lists the flags`, err, of.CommandPath())
 	})
 	c.SetVersionTemplate("{{.Version}}\n")
-	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), verifyCommand(), backupCommand(), restoreCommand(), spoolsCommand(), rotateKeysCommand(), healthCommand(), versionCommand())
+	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), verifyCommand(), backupCommand(), restoreCommand(), spoolsCommand(), rotateKeysCommand(), signInCodeCommand(), healthCommand(), versionCommand())
 	return c
 }

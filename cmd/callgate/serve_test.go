@@ -78,11 +78,12 @@ func TestServeInTwoRolesDoesWhatDevDoes(t *testing.T) {
 	withoutPostgres(t, engines, environment, dev, key)
 }
 
-// withoutPostgres: a key that no store can be asked about gets 503, never 401, and is not recorded.
+// withoutPostgres: a key that no store can be asked about gets 503, never 401, and is not recorded; so does one that was known for
+// too long. The gateway stays ready, and its log has a line a second.
 func withoutPostgres(t *testing.T, engines *embedded.Engines, environment map[string]string, dev client, known string) {
 	t.Helper()
 	_, fresh := dev.application("Never called", "chat")
-	environment["SPOOL_DIR"] = filepath.Join(t.TempDir(), "spool")
+	environment["SPOOL_DIR"], environment["ACCESS_STALE_ON_ERROR"] = filepath.Join(t.TempDir(), "spool"), "4s"
 	gate := start(t, environment, "serve", "--role", "gateway")
 	good := &journey{process: gate, key: known}
 	if status, _, body := good.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
@@ -100,6 +101,20 @@ func withoutPostgres(t *testing.T, engines *embedded.Engines, environment map[st
 	if status, _, body := good.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 200 {
 		t.Errorf("a known key during the outage: %d %s", status, body)
 	}
+	began := time.Now()
+	eventually(t, time.Minute, "a known key is not trusted any more", func() error {
+		if status, header, _ := good.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`)); status != 503 || header.Get("Retry-After") == "" {
+			return fmt.Errorf("%d %v", status, header)
+		}
+		return nil
+	})
+	for range 100 {
+		good.send("POST", "/v1/json?model=chat", "application/json", []byte(`{}`))
+	}
+	if n, most := strings.Count(gate.errors(), "access keys cannot be checked"), 2+int(time.Since(began)/time.Second); n == 0 || n > most {
+		t.Errorf("that keys cannot be checked is said %d times, at most %d are one a second", n, most)
+	}
+	gate.awaitReady() // it tells callers itself
 	if err := back(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -158,17 +158,13 @@ func (r *Resolver) Capability(id string) *Capability { return r.catalog.find(id)
 // and to must not wait.
 func (r *Resolver) OnEnding(to func([]Ending)) { r.feed.onEnds.Store(&to) }
 
-// Ready returns an error until catalog and change feed were read once, and while the last
-// successful read is longer ago than Config.StaleOnError: then no key can be trusted.
+// Ready returns an error until catalog and change feed were read once. It is the process's own: a store that is away afterwards is
+// away for all gateways, and they had better answer 503 than be taken out of rotation together.
 func (r *Resolver) Ready() error {
-	switch now := r.elapsed(); {
-	case r.trusted(now):
-		return nil
-	case r.feed.confirmed.Load() == 0:
+	if r.feed.confirmed.Load() == 0 {
 		return errors.New("the catalog has not been read from Postgres yet")
-	default:
-		return errors.New("the access change feed has not been read from Postgres for too long")
 	}
+	return nil
 }
 
 // Close ends loads and background work and waits for them.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"callgate/internal/databasetest"
@@ -259,4 +260,30 @@ func TestARemovedChannelIsSentNothingMore(t *testing.T) {
 	databasetest.MustFail(t, err, fault.Conflict)
 	_, err = w.Resend(w.Ctx, w.who, r.ID, uuid.New())
 	databasetest.MustFail(t, err, fault.NotFound)
+}
+
+// TestEventsAreKeptAsLongAsIsSaid, with to whom they were sent.
+func TestEventsAreKeptAsLongAsIsSaid(t *testing.T) {
+	w := newWorld(t)
+	who, app := w.owner("keeper@example.com")
+	r := w.rule(who, draft(app, "http://127.0.0.1:1/"))
+	conn, err := pgx.ConnectConfig(w.Ctx, w.Pool.Config().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(w.Ctx) }()
+	for days, left := range map[int]int{3: 1, 5: 2} {
+		w.Exec(`DELETE FROM alert_events`)
+		w.due(r)
+		w.due(r)
+		w.Exec(`UPDATE alert_events SET at = now() - interval '4 days' WHERE id = (SELECT id FROM alert_events LIMIT 1)`)
+		e := w.service(pace{}).evaluator
+		e.keep = time.Duration(days) * 24 * time.Hour
+		if err := e.prune(w.Ctx, conn, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if events, sent := w.Count(`SELECT count(*) FROM alert_events`), w.Count(`SELECT count(*) FROM alert_deliveries`); events != left || sent != left {
+			t.Errorf("kept for %d days: %d events, %d deliveries, want %d", days, events, sent, left)
+		}
+	}
 }

@@ -33,6 +33,7 @@ type evaluator struct {
 	pages   string // base URL of the console's pages
 	log     *slog.Logger
 	now     func() time.Time
+	keep    time.Duration // of events
 	pace    pace
 	told    func() // wakes who delivers
 	metrics *metrics
@@ -256,7 +257,7 @@ func (e *evaluator) prune(ctx context.Context, conn *pgx.Conn, now time.Time) er
 		return nil
 	}
 	e.pruned = now
-	if _, err := conn.Exec(ctx, `DELETE FROM alert_events WHERE at < now() - make_interval(secs => $1)`, keepEvents.Seconds()); err != nil {
+	if _, err := conn.Exec(ctx, `DELETE FROM alert_events WHERE at < now() - make_interval(secs => $1)`, e.keep.Seconds()); err != nil {
 		return fmt.Errorf("forget old events: %w", err)
 	}
 	if _, err := conn.Exec(ctx, `DELETE FROM alert_sends WHERE free_at < now()`); err != nil {

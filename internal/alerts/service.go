@@ -23,8 +23,9 @@ type Config struct {
 	Source        Source
 	Mail          func(ctx context.Context, to, subject, text string) error
 	Administrator func(email string) bool
-	AllowPrivate  bool   // webhooks may go to addresses that are not public
-	Pages         string // base URL of the console's pages, without a trailing slash
+	AllowPrivate  bool          // webhooks may go to addresses that are not public
+	Pages         string        // base URL of the console's pages, without a trailing slash
+	Keep          time.Duration // of events, with their deliveries; 0: 30 days
 	Logger        *slog.Logger
 	Registry      prometheus.Registerer // may be nil
 
@@ -84,7 +85,7 @@ func build(c Config) (*Service, error) {
 		},
 	}
 	e := &evaluator{
-		pool: c.Pool, source: c.Source, pages: c.Pages, log: c.Logger, now: c.Now, pace: c.pace, told: d.nudge, metrics: m,
+		pool: c.Pool, source: c.Source, pages: c.Pages, log: c.Logger, now: c.Now, keep: cmp.Or(c.Keep, keepEvents), pace: c.pace, told: d.nudge, metrics: m,
 	}
 	return &Service{evaluator: e, dispatcher: d}, nil
 }

@@ -70,6 +70,7 @@ func devEnviron(environ []string, dataDir string, stores map[string]string) ([]s
 	}
 	defaults := map[string]string{
 		"METRICS_LISTEN":         "127.0.0.1:0",
+		"PUBLIC_BASE_URL":        "http://" + lookup(environ, "LISTEN", config.DefaultListen),
 		"DRAIN_DELAY":            "0s", // nobody is to be led elsewhere
 		"ADMIN_EMAILS":           demoAdmin,
 		"MAIL_FROM":              "callgate@callgate.local",

@@ -3,7 +3,6 @@ package boot
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -24,20 +23,19 @@ var errPostgresSilent = errors.New("PostgreSQL does not answer")
 // than it takes to find that out, about three seconds: what waits then is ended, and until it answers
 // again management requests are refused at once. The call path does not ask it.
 type guard struct {
-	pool   *pgxpool.Pool
-	conn   *pgx.Conn
-	logger *slog.Logger
-	stop   context.CancelFunc
-	ended  chan struct{}
+	pool  *pgxpool.Pool
+	conn  *pgx.Conn
+	stop  context.CancelFunc
+	ended chan struct{}
 
 	mu    sync.Mutex
 	alive context.Context // done while PostgreSQL does not answer
 	fail  context.CancelCauseFunc
 }
 
-func startGuard(pool *pgxpool.Pool, logger *slog.Logger) *guard {
+func startGuard(pool *pgxpool.Pool) *guard {
 	ctx, stop := context.WithCancel(context.Background())
-	g := &guard{pool: pool, logger: logger, stop: stop, ended: make(chan struct{})}
+	g := &guard{pool: pool, stop: stop, ended: make(chan struct{})}
 	g.alive, g.fail = context.WithCancelCause(context.Background())
 	go g.run(ctx)
 	return g
@@ -86,18 +84,16 @@ func (g *guard) run(ctx context.Context) {
 	}
 }
 
-// note tells those who wait, and the log, when the state has changed.
+// note tells those who wait when the state has changed; the log has it of watch.
 func (g *guard) note(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	was := g.alive.Err() == nil
 	switch {
 	case err != nil && was:
-		g.logger.Warn("PostgreSQL does not answer: management requests are refused until it does", "error", err)
 		g.fail(errors.Join(errPostgresSilent, err))
 		g.pool.Reset() // connections that hang are of no use afterwards
 	case err == nil && !was:
-		g.logger.Info("PostgreSQL answers again")
 		g.alive, g.fail = context.WithCancelCause(context.Background())
 	}
 }

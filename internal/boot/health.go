@@ -22,8 +22,9 @@ import (
 // checkTimeout bounds one question to one store.
 const checkTimeout = time.Second
 
-// health answers the probes of an orchestrator. A gateway needs its grants, and secrets that fit, only: it keeps
-// serving while stores are away, so a probe must not take it out of rotation for them.
+// health answers the probes of an orchestrator. What a process needs, it needs once: secrets that fit what PostgreSQL holds, and
+// a gateway its grants. A store that is away afterwards takes no process out of rotation: all would go at once, and callers
+// would get a balancer's page instead of a 503 that says when to come again.
 type health struct {
 	draining atomic.Bool
 	needed   map[string]func(context.Context) error
@@ -60,9 +61,6 @@ func (n *Node) newHealth() *health {
 	h := &health{needed: map[string]func(context.Context) error{"secrets": n.fit.ready}}
 	if n.config.Role != config.Console {
 		h.needed["access"] = func(context.Context) error { return n.resolver.Ready() }
-	}
-	if n.config.Role != config.Gateway {
-		h.needed["postgres"] = n.pool.Ping
 	}
 	return h
 }

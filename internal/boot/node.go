@@ -21,6 +21,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/audit"
 	"callgate/internal/budget"
 	"callgate/internal/calls/ledger/days"
 	"callgate/internal/calls/ledger/ship"
@@ -64,6 +65,7 @@ type Node struct {
 	traces       *traces.Tracer     // nil: calls are not traced
 	callLog      *telemetry.CallLog // nil: calls are not logged
 	identity     *identity.Service
+	audit        *audit.Keeper // nil: the trail is kept for ever
 	applications *application.Store
 	catalog      *catalog.Store
 	stats        *stats.Reader
@@ -197,7 +199,9 @@ func (n *Node) Stop() error {
 	if n.health != nil {
 		n.health.draining.Store(true)
 	}
+	began := time.Now()
 	if n.front != nil {
+		n.logger.Info("draining: not ready any more, and serving until balancers know", "for", n.config.DrainDelay)
 		n.front.lameDuck(n.config.DrainDelay)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.DrainTimeout)
@@ -209,6 +213,9 @@ func (n *Node) Stop() error {
 		}
 	}
 	failed("stop serving", n.stopServing(ctx))
+	if n.front != nil {
+		n.logger.Info("drained: nothing is served any more", "after", time.Since(began).Round(time.Millisecond))
+	}
 	if n.reports != nil {
 		n.reports.Close()
 	}
@@ -231,6 +238,9 @@ func (n *Node) Stop() error {
 	}
 	if n.identity != nil {
 		n.identity.Close(ctx)
+	}
+	if n.audit != nil {
+		n.audit.Close()
 	}
 	if n.guard != nil {
 		n.guard.Close()
@@ -261,6 +271,9 @@ func (n *Node) Stop() error {
 	}
 	if n.pool != nil {
 		within(straggle, n.pool.Close) // it waits for those who still ask
+	}
+	if n.front != nil && len(faults) == 0 {
+		n.logger.Info("ended", "after", time.Since(began).Round(time.Millisecond))
 	}
 	return errors.Join(faults...)
 }
@@ -335,6 +348,14 @@ func (n *Node) drain(ctx context.Context) error {
 	var shipped error
 	if n.shipper != nil {
 		shipped = n.shipper.Close(ctx)
+	}
+	var left ship.Waiting
+	switch {
+	case errors.As(shipped, &left):
+		n.logger.Warn("records wait in the spool: the next gateway on SPOOL_DIR ships them", "segments", left.Segments, "cause", left.Cause)
+		shipped = nil
+	case shipped == nil && n.front != nil:
+		n.logger.Info("shipped: no record waits")
 	}
 	return errors.Join(shipped, n.spool.Close())
 }

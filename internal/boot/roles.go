@@ -14,6 +14,7 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/alerts"
 	"callgate/internal/application"
+	"callgate/internal/audit"
 	"callgate/internal/beijing"
 	"callgate/internal/budget"
 	"callgate/internal/calls/ledger"
@@ -217,6 +218,9 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
+	if c.AuditRetention > 0 {
+		n.audit = audit.Keep(n.pool, c.AuditRetention, n.logger)
+	}
 	if n.stats, err = stats.Open(ctx, c.ClickHouseURL, n.logger); err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
@@ -245,7 +249,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 		subject, text := keyMoveNotice(move, c.PublicBaseURL)
 		n.identity.TellAdministrators(ctx, move.Actor, subject, text)
 	})
-	n.guard = startGuard(n.pool, n.logger)
+	n.guard = startGuard(n.pool)
 	store := alerts.New(n.pool, n.keyring, c.AlertAllowPrivate, n.identity.Administrator)
 	deps := report.Deps{
 		Applications: n.applications, Catalog: n.catalog, Pricing: pricing.New(n.pool), Stats: n.stats, Ledger: ledger.New(n.pool),
@@ -288,7 +292,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	n.notifier = budget.StartNotifier(budget.NotifierConfig{Pool: n.pool, Spent: reader.Spent, Logger: n.logger, Notify: n.notifyOfBudget})
 	n.alerts, err = alerts.Start(alerts.Config{
 		Pool: n.pool, Ring: n.keyring, Source: standing.AlertSource(), Mail: mail.Send, Administrator: n.identity.Administrator,
-		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Logger: n.logger, Registry: n.registry,
+		AllowPrivate: c.AlertAllowPrivate, Pages: c.PublicBaseURL, Keep: time.Duration(c.AlertRetention) * 24 * time.Hour, Logger: n.logger, Registry: n.registry,
 	})
 	return err
 }

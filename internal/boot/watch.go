@@ -18,8 +18,8 @@ const (
 	watchReply = 2 * time.Second
 )
 
-// watch asks the stores of a process at intervals whether they answer, and the ledger how far it is, for the
-// metrics. Nothing waits for it, and nothing is decided by it.
+// watch asks the stores of a process at intervals whether they answer, for the metrics and a line in the log when that changes, and
+// the ledger how far it is. Nothing waits for it, and nothing is decided by it.
 type watch struct {
 	stores map[string]func(context.Context) error
 	ledger func(context.Context) (ledger.Status, error) // nil: not this process's to tell
@@ -60,8 +60,19 @@ func (n *Node) startWatch() *watch {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	for name, ask := range w.stores {
-		up := w.up.WithLabelValues(name)
-		w.every(ctx, func(ctx context.Context) { up.Set(one(ask(ctx) == nil)) })
+		up, away := w.up.WithLabelValues(name), false
+		w.every(ctx, func(asking context.Context) {
+			err := ask(asking)
+			up.Set(one(err == nil))
+			switch was := away; {
+			case ctx.Err() != nil: // the process ends
+			case err != nil && !was:
+				n.logger.Warn("a store does not answer", "store", name, "error", err)
+			case err == nil && was:
+				n.logger.Info("a store answers again", "store", name)
+			}
+			away = err != nil
+		})
 	}
 	if w.ledger != nil {
 		w.every(ctx, w.readLedger)

@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,9 +28,9 @@ func TestAStoreThatIsAwayShowsInTheMetricsUntilItIsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Close() }()
-	n := &Node{config: config.Config{Role: config.Gateway}, registry: telemetry.NewRegistry(), pool: pool, redis: client}
+	var log bytes.Buffer // its logger writes one line at a time, and is read after Close
+	n := &Node{config: config.Config{Role: config.Gateway}, registry: telemetry.NewRegistry(), pool: pool, redis: client, logger: telemetry.NewLogger(&log, "info")}
 	w := n.startWatch()
-	defer w.Close()
 	shows := func(redis float64) {
 		t.Helper()
 		for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -48,4 +50,10 @@ func TestAStoreThatIsAwayShowsInTheMetricsUntilItIsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(1)
+	w.Close()
+	for _, line := range []string{"a store does not answer", "a store answers again"} {
+		if n := strings.Count(log.String(), line); n != 1 {
+			t.Errorf("%q is said %d times:\n%s", line, n, &log)
+		}
+	}
 }

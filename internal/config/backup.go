@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/caarlos0/env/v11"
@@ -12,10 +11,10 @@ import (
 func LoadBackup(environ []string) (Config, error) {
 	c, err := LoadKeptStores(environ)
 	variables := env.ToMap(environ)
-	c.EncryptionKeys, c.AccessKeyPepper, c.SpoolDir = variables["ENCRYPTION_KEYS"], variables["ACCESS_KEY_PEPPER"], variables["SPOOL_DIR"]
 	var faults []string
+	c.EncryptionKeys, c.AccessKeyPepper, c.SpoolDir = variables["ENCRYPTION_KEYS"], variables["ACCESS_KEY_PEPPER"], variables["SPOOL_DIR"]
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	c.keyringFaults(fault)
 	c.pepperFaults(fault)
-	return c, errors.Join(err, joined(faults))
+	return c, with(err, faults)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ const DefaultListen = "127.0.0.1:8080"
 type Config struct {
 	Listen        string `env:"LISTEN" envDefault:"127.0.0.1:8080"`
 	MetricsListen string `env:"METRICS_LISTEN" envDefault:"127.0.0.1:9090"`
-	PublicBaseURL string `env:"PUBLIC_BASE_URL"` // default: http://<LISTEN>
+	PublicBaseURL string `env:"PUBLIC_BASE_URL"` // of a gateway alone it may be unset: http://<LISTEN>
 	// PublicGatewayURL is where applications reach the gateway: PUBLIC_BASE_URL, or a host of its own,
 	// which then serves nothing of the console.
 	PublicGatewayURL string `env:"PUBLIC_GATEWAY_URL"`
@@ -95,7 +96,7 @@ type Config struct {
 	OIDCTrustEmail bool `env:"OIDC_TRUST_EMAIL" envDefault:"false"`
 
 	// SpoolDir may be shared by any number of gateways; SpoolMaxBytes bounds what each of them wrote and adopted.
-	SpoolDir         string        `env:"SPOOL_DIR" envDefault:"spool"`
+	SpoolDir         string        `env:"SPOOL_DIR"`
 	RecordRingBytes  int           `env:"RECORD_RING_BYTES" envDefault:"67108864"`
 	SpoolMaxBytes    int64         `env:"SPOOL_MAX_BYTES"` // default: what the disk holds
 	SpoolSealAfter   time.Duration `env:"SPOOL_SEAL_AFTER" envDefault:"500ms"`
@@ -120,6 +121,11 @@ type Config struct {
 	StatisticsRetention int `env:"STATISTICS_RETENTION_DAYS" envDefault:"399"`
 	CallRetention       int `env:"CALL_RETENTION_DAYS" envDefault:"0"`
 	FailureRetention    int `env:"FAILURE_RETENTION_DAYS" envDefault:"30"`
+
+	// AuditRetention is for how many days the audit trail is kept, 0 for ever; AlertRetention the events of alerts and to whom they
+	// were sent.
+	AuditRetention int `env:"AUDIT_RETENTION_DAYS" envDefault:"0"`
+	AlertRetention int `env:"ALERT_RETENTION_DAYS" envDefault:"30"`
 
 	TokenUsage bool `env:"UPSTREAM_USAGE" envDefault:"true"` // read answers for the tokens they report
 
@@ -188,13 +194,41 @@ func LoadRotation(environ []string) (Config, error) {
 	return c, joined(faults)
 }
 
-// joined makes one error of all faults, in a stable order.
+// Faults are all that is wrong with an environment, a sentence each, in a stable order.
+type Faults []string
+
+// Unusable is what is said before them.
+const Unusable = "the configuration is not usable"
+
+func (f Faults) Error() string { return Unusable + ":\n  - " + strings.Join(f, "\n  - ") }
+
+// joined makes one error of all faults.
 func joined(faults []string) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	sort.Strings(faults)
-	return errors.New("the configuration is not usable:\n  - " + strings.Join(faults, "\n  - "))
+	return Faults(faults)
+}
+
+// with is joined of the faults that an error of joined has, and more.
+func with(err error, more []string) error {
+	var faults Faults
+	_ = errors.As(err, &faults)
+	return joined(append(faults, more...))
+}
+
+// written says how a variable of a type is written.
+func written(of reflect.Type) string {
+	switch {
+	case of == reflect.TypeFor[time.Duration]():
+		return "a duration such as 30s, 5m or 1h"
+	case of.Kind() == reflect.Bool:
+		return "true or false"
+	case of.Kind() == reflect.Float64:
+		return "a number such as 0.25"
+	}
+	return "a whole number"
 }
 
 // parseFaults words type errors without the value, which may be a secret put in the wrong place.
@@ -210,7 +244,7 @@ func parseFaults(err error) []string {
 	for _, one := range several.Errors {
 		var parse env.ParseError
 		if errors.As(one, &parse) {
-			faults = append(faults, fmt.Sprintf("%s is not a valid %s", nameOf(parse.Name), parse.Type))
+			faults = append(faults, nameOf(parse.Name)+" must be "+written(parse.Type))
 			continue
 		}
 		faults = append(faults, "a variable cannot be read")
@@ -235,6 +269,11 @@ func (c *Config) faults() []string {
 	c.proxyFaults(fault)
 	if c.PublicBaseURL != "" {
 		needURL(fault, "PUBLIC_BASE_URL", c.PublicBaseURL, "http", "https")
+	} else if c.Role != Gateway {
+		fault("PUBLIC_BASE_URL must be set: the address at which people open the console, such as https://callgate.example.com")
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		fault("LOG_LEVEL must be debug, info, warn or error")
 	}
 	if c.PublicGatewayURL != "" {
 		needURL(fault, "PUBLIC_GATEWAY_URL", c.PublicGatewayURL, "http", "https")
@@ -245,7 +284,7 @@ func (c *Config) faults() []string {
 		c.consoleFaults(fault)
 	}
 	if c.Role != Console && c.SpoolDir == "" {
-		fault("SPOOL_DIR must name a directory that outlives the process")
+		fault("SPOOL_DIR must be set: a directory that outlives the process, such as /var/lib/callgate/spool")
 	}
 	c.limitFaults(fault)
 	c.Retention().Faults(fault)

@@ -21,6 +21,8 @@ func good() map[string]string {
 		"DATABASE_URL":      "postgres://u:canary-password@db:5432/callgate",
 		"CLICKHOUSE_URL":    "clickhouse://u:canary-password@ch:9000/callgate",
 		"REDIS_URL":         "redis://:canary-password@redis:6379/0",
+		"PUBLIC_BASE_URL":   "https://callgate.example.com/",
+		"SPOOL_DIR":         "/var/lib/callgate/spool",
 		"JWT_SECRET":        jwtCanary,
 		"ACCESS_KEY_PEPPER": pepperCanary,
 		"ENCRYPTION_KEYS":   "k1:" + keyCanary,
@@ -46,8 +48,30 @@ func TestCompleteEnvironmentLoadsWithDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.PublicBaseURL != "http://127.0.0.1:8080" || c.HeaderTimeout != 300*time.Second || c.MaxBodyBytes != 64<<20 {
+	if c.PublicBaseURL != "https://callgate.example.com" || c.HeaderTimeout != 300*time.Second || c.MaxBodyBytes != 64<<20 {
 		t.Fatalf("defaults are wrong: %q %v %d", c.PublicBaseURL, c.HeaderTimeout, c.MaxBodyBytes)
+	}
+}
+
+// TestWhatHasNoGoodDefaultMustBeSet for the roles that need it, and what is set must be understood.
+func TestWhatHasNoGoodDefaultMustBeSet(t *testing.T) {
+	for _, test := range []struct {
+		role        Role
+		name, value string
+		says        string // empty: it is taken
+	}{
+		{All, "SPOOL_DIR", "", "SPOOL_DIR must be set"}, {Gateway, "SPOOL_DIR", "", "SPOOL_DIR must be set"}, {Console, "SPOOL_DIR", "", ""},
+		{All, "PUBLIC_BASE_URL", "", "PUBLIC_BASE_URL must be set"}, {Console, "PUBLIC_BASE_URL", "", "PUBLIC_BASE_URL must be set"}, {Gateway, "PUBLIC_BASE_URL", "", ""},
+		{Console, "AUDIT_RETENTION_DAYS", "89", "AUDIT_RETENTION_DAYS must be a number of days from 90"}, {Console, "AUDIT_RETENTION_DAYS", "365", ""},
+		{Console, "ALERT_RETENTION_DAYS", "1", "ALERT_RETENTION_DAYS must be a number of days from 2"}, {Console, "ALERT_RETENTION_DAYS", "2", ""},
+		{Gateway, "LOG_LEVEL", "loud", "LOG_LEVEL must be debug, info, warn or error"}, {Gateway, "LOG_LEVEL", "debug", ""},
+		{Gateway, "CALL_TIMEOUT", "soon", "CALL_TIMEOUT must be a duration such as 30s"}, {Gateway, "MAX_CONNS", "many", "MAX_CONNS must be a whole number"},
+		{Gateway, "MAX_APPLICATION_SHARE", "half", "MAX_APPLICATION_SHARE must be a number"}, {Gateway, "PROXY_PROTOCOL", "perhaps", "PROXY_PROTOCOL must be true or false"},
+	} {
+		_, err := Load(environ(good(), test.name, test.value), test.role)
+		if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+			t.Errorf("%s=%s of %s: %v, want %q", test.name, test.value, test.role, err, test.says)
+		}
 	}
 }
 

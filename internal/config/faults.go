@@ -118,6 +118,12 @@ func (c *Config) limitFaults(fault func(string, ...any)) {
 			fault("%s must be a positive number", name)
 		}
 	}
+	if c.AuditRetention != 0 && (c.AuditRetention < 90 || c.AuditRetention > 36500) {
+		fault("AUDIT_RETENTION_DAYS must be a number of days from 90 to 36500; 0 or none keeps the trail for ever")
+	}
+	if c.AlertRetention < 2 || c.AlertRetention > 3650 {
+		fault("ALERT_RETENTION_DAYS must be a number of days from 2 to 3650")
+	}
 	if c.DrainDelay < 0 {
 		fault("DRAIN_DELAY must be a duration such as 5s, or 0s")
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/caarlos0/env/v11"
@@ -19,12 +18,12 @@ func LoadKeptStores(environ []string) (Config, error) {
 		Failures   int `env:"FAILURE_RETENTION_DAYS" envDefault:"30"`
 	}
 	if parsed := env.ParseWithOptions(&kept, env.Options{Environment: env.ToMap(environ)}); parsed != nil {
-		return c, errors.Join(err, joined([]string{"STATISTICS_RETENTION_DAYS, CALL_RETENTION_DAYS and FAILURE_RETENTION_DAYS must be numbers of days"}))
+		return c, with(err, []string{"STATISTICS_RETENTION_DAYS, CALL_RETENTION_DAYS and FAILURE_RETENTION_DAYS must be numbers of days"})
 	}
 	c.StatisticsRetention, c.CallRetention, c.FailureRetention = kept.Statistics, kept.Calls, kept.Failures
 	var faults []string
 	c.Retention().Faults(func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) })
-	return c, errors.Join(err, joined(faults))
+	return c, with(err, faults)
 }
 
 // Retention is how long calls are kept.

@@ -46,11 +46,15 @@ func (c *call) resolve(u *access.Upstream) (t *target, secret []byte, err error)
 		err = errors.New("the upstream key cannot stand in a header")
 	}
 	if err != nil {
-		c.gateway.logger.Error("upstream key cannot be used", "capability", c.capability.ID, "upstream", id, "error", err)
+		c.gateway.sparse.keys.Say(func(held int64) {
+			c.gateway.logger.Error("upstream key cannot be used", "call", c.id, "capability", c.capability.ID, "upstream", id, "error", err, "held", held)
+		})
 		return nil, nil, errKey
 	}
 	if t, err = c.gateway.upstreams.target(base); err != nil {
-		c.gateway.logger.Warn("upstream may not be called", "capability", c.capability.ID, "upstream", id, "cause", logged(err))
+		c.gateway.sparse.targets.Say(func(held int64) {
+			c.gateway.logger.Warn("upstream may not be called", "call", c.id, "capability", c.capability.ID, "upstream", id, "cause", logged(err), "held", held)
+		})
 	}
 	return t, secret, err
 }

@@ -18,12 +18,14 @@ import (
 	"callgate/internal/access"
 	"callgate/internal/calls"
 	"callgate/internal/http1"
+	"callgate/internal/telemetry"
 )
 
 // Gateway serves /gateway/* and /via/*.
 type Gateway struct {
 	config     Config
 	logger     *slog.Logger
+	sparse     struct{ unchecked, keys, targets, failures *telemetry.Sparse } // what calls would repeat in the log
 	metrics    *metrics
 	upstreams  upstreams
 	endpoints  *registry[endpoint]    // by the id of the named upstream
@@ -49,6 +51,7 @@ func New(config Config) *Gateway {
 			watchTLS: config.WatchTLS, sessions: tls.NewLRUClientSessionCache(256), pools: map[string]*connPool{},
 		},
 	}
+	g.sparse.unchecked, g.sparse.keys, g.sparse.targets, g.sparse.failures = telemetry.NewSparse(), telemetry.NewSparse(), telemetry.NewSparse(), telemetry.NewSparse()
 	g.shares.divide(config.MaxInflightBytes, config.OwnerShare)
 	g.supervisor = newSupervisor(timeouts{header: config.HeaderTimeout, idle: config.IdleTimeout, whole: config.CallTimeout}, func(now time.Time) {
 		g.upstreams.each(func(p *connPool) { p.evict(now.Add(-idleConnLife)) })
@@ -139,7 +142,7 @@ func (g *Gateway) admit(x *http1.Exchange, head *requestHead) (*call, *refusal) 
 	case errors.Is(err, access.ErrUnknownKey):
 		return nil, &refusedKey
 	case err != nil:
-		g.logger.Warn("access key cannot be checked", "error", err)
+		g.sparse.unchecked.Say(func(held int64) { g.logger.Warn("access keys cannot be checked", "error", err, "held", held) })
 		return nil, &refusedAccess
 	}
 	c := takeCall()

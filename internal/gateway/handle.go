@@ -103,7 +103,9 @@ func (c *call) failed(err error) (again bool) {
 	case errors.Is(err, errPoolExhausted):
 		return c.refuse(refusedPool)
 	}
-	c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "upstream", c.upstreamID(), "cause", logged(err))
+	c.gateway.sparse.failures.Say(func(held int64) {
+		c.gateway.logger.Info("upstream failed", "call", c.id, "capability", c.capability.ID, "upstream", c.upstreamID(), "cause", logged(err), "held", held)
+	})
 	switch {
 	case http2Only(err):
 		return c.refuse(refusedHTTP2)

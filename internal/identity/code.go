@@ -90,6 +90,11 @@ type liveCode struct {
 // redeemCode proves code and uses it up, under the lock of its row: of parallel sign-ins with one
 // code exactly one succeeds, and no try goes uncounted. A refused try is counted by committing tx.
 func (s *Service) redeemCode(ctx context.Context, tx pgx.Tx, audience Audience, email, code string, asker Asker, now time.Time) (refusal, err error) {
+	if audience == Admin && s.mayLogIn(Admin, email) {
+		if redeemed, err := s.redeemOperatorCode(ctx, tx, email, code, now); err != nil || redeemed {
+			return nil, err
+		}
+	}
 	var live liveCode
 	err = tx.QueryRow(ctx, `
 		SELECT code_hash, attempts, sent_at, expires_at, spent_subjects, spent_windows FROM sign_in_codes

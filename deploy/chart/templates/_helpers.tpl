@@ -23,7 +23,7 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- end -}}
 
 {{- define "callgate.image" -}}
-{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{ required "image.repository is missing: build the image, push it to your registry and name it here (deploy/docs/kubernetes.md)" .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
 {{- end -}}
 
 {{/* Seconds: DRAIN_DELAY, DRAIN_TIMEOUT and what records get. */}}
@@ -143,8 +143,8 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
-# Not ready: no new connections. Only what the role cannot do without counts; stores that are away do not
-# take gateways out of rotation.
+# Not ready: no new connections. A pod whose secrets do not fit never becomes ready, and a rollout stops there; stores that are
+# away later take no pod out of rotation.
 readinessProbe:
   httpGet: { path: /health/ready, port: http }
   periodSeconds: 2
@@ -157,8 +157,32 @@ readinessProbe:
 - { name: metrics, containerPort: 9090 }
 {{- end -}}
 
-{{/* Where pods of a component run: its part of the values. */}}
+{{/* What the installation adds to every container. */}}
+{{- define "callgate.extraEnvFrom" -}}
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* How a Service is reached: its part of the values. */}}
+{{- define "callgate.service" -}}
+{{- with .type }}
+type: {{ . }}
+{{- end }}
+{{- with .externalTrafficPolicy }}
+externalTrafficPolicy: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* Where pods of a component run: (list $ "gateway" .Values.gateway) */}}
 {{- define "callgate.placement" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- with index . 2 }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- with .nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
@@ -171,8 +195,18 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .topologySpreadConstraints }}
 topologySpreadConstraints:
+{{- with .topologySpreadConstraints }}
   {{- toYaml . | nindent 2 }}
+{{- else }}
+{{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "callgate.selector" (list $root $component) | nindent 8 }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}

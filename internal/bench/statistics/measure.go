@@ -41,7 +41,7 @@ func (b *bench) startConsole(ctx context.Context, l *ledger) (*console, error) {
 	listen, private := freeAddress(), freeAddress()
 	c := &console{bench: b, base: "http://" + listen, said: &bytes.Buffer{}, client: &http.Client{Transport: &http.Transport{}}}
 	c.cmd = exec.Command(b.binary, "serve", "--role", "console")
-	c.cmd.Env = append(b.environment(l), "LISTEN="+listen, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
+	c.cmd.Env = append(b.environment(l), "LISTEN="+listen, "PUBLIC_BASE_URL="+c.base, "METRICS_LISTEN="+private, "LOG_LEVEL=warn", "ACCESS_KEY_PEPPER="+pepper,
 		"ENCRYPTION_KEYS="+ring, "JWT_SECRET="+pepper, "SMTP_URL="+b.engines.Mailbox().URL(), "MAIL_FROM=bench@example.com",
 		"ADMIN_EMAILS=admin@example.com", "API_RATE_LIMIT=0",
 		"DRAIN_DELAY=0s") // nobody is to be led elsewhere

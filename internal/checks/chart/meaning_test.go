@@ -39,19 +39,26 @@ func each(t *testing.T, check func(t *testing.T, m manifests)) {
 // pods are the pods of the roles and of the migration, by component.
 func pods(t *testing.T, m manifests) map[string]corev1.PodTemplateSpec {
 	t.Helper()
-	return map[string]corev1.PodTemplateSpec{
+	all := map[string]corev1.PodTemplateSpec{
 		"gateway": only[*appsv1.StatefulSet](t, m).Spec.Template,
 		"console": only[*appsv1.Deployment](t, m).Spec.Template,
 		"migrate": only[*batchv1.Job](t, m).Spec.Template,
 	}
+	for _, job := range of[*batchv1.CronJob](m) {
+		all["backup"] = job.Spec.JobTemplate.Spec.Template
+	}
+	return all
 }
+
+// serves tells whether a component's pods answer requests.
+func serves(component string) bool { return component == "gateway" || component == "console" }
 
 // secretSettings must never stand in an object that is not a Secret.
 var secretSettings = []string{"DATABASE_URL", "CLICKHOUSE_URL", "REDIS_URL", "ENCRYPTION_KEYS", "ACCESS_KEY_PEPPER", "JWT_SECRET", "SMTP_URL", "OIDC_CLIENT_SECRET", "CLICKHOUSE_READER_PASSWORD", "OTEL_EXPORTER_OTLP_HEADERS"}
 
 // settings are the names of all variables that the product reads.
 func settings() map[string]bool {
-	names := map[string]bool{"CLICKHOUSE_READER_PASSWORD": true} // of migrate alone
+	names := map[string]bool{"CLICKHOUSE_READER_PASSWORD": true /* of migrate alone */, "SSL_CERT_FILE": true /* of Go's TLS */}
 	for field := range reflect.TypeFor[config.Config]().Fields() {
 		if name, _, _ := strings.Cut(field.Tag.Get("env"), ","); name != "" && name != "-" {
 			names[name] = true
@@ -121,9 +128,12 @@ func TestProcessesGetAnEnvironmentThatTheyTake(t *testing.T) {
 				t.Errorf("%s: the product reads no %v", component, passwords)
 			}
 			var err error
-			if component == "migrate" {
+			switch component {
+			case "migrate":
 				_, err = config.LoadMigration(environ)
-			} else {
+			case "backup":
+				_, err = config.LoadBackup(environ)
+			default:
 				_, err = config.Load(environ, config.Role(component))
 			}
 			if err != nil {
@@ -152,7 +162,7 @@ func TestGatewaysAndConsolesAreToldWhomToBelieveAboutTheClient(t *testing.T) {
 		for component, pod := range pods(t, m) {
 			told := environment(t, pod.Spec.Containers[0])
 			got := [3]string{told["TRUSTED_PROXIES"], told["CLIENT_ADDRESS_HEADER"], told["PROXY_PROTOCOL"]}
-			if serves := component != "migrate"; serves && got != want || !serves && got != [3]string{} {
+			if serves(component) && got != want || !serves(component) && got != [3]string{} {
 				t.Errorf("%q: %s is told %q, want %q", example, component, got, want)
 			}
 		}
@@ -195,7 +205,7 @@ func TestSelectorsFindTheirPods(t *testing.T) {
 					component += name
 				}
 			}
-			if component != "gateway" && component != "console" {
+			if _, one := all[component]; !one {
 				t.Errorf("%s finds the pods of %q", what, component)
 			}
 			return component
@@ -206,8 +216,16 @@ func TestSelectorsFindTheirPods(t *testing.T) {
 		for _, b := range of[*policyv1.PodDisruptionBudget](m) {
 			find("budget "+b.Name, b.Spec.Selector.MatchLabels)
 		}
-		for _, p := range of[*networkingv1.NetworkPolicy](m) {
-			pod := all[find("policy "+p.Name, p.Spec.PodSelector.MatchLabels)]
+		policies := of[*networkingv1.NetworkPolicy](m)
+		if len(policies) != len(all) {
+			t.Errorf("%d network policies for %d kinds of pods: where nothing else is allowed, the others reach no store", len(policies), len(all))
+		}
+		for _, p := range policies {
+			component := find("policy "+p.Name, p.Spec.PodSelector.MatchLabels)
+			if pod := all[component]; !serves(component) && (len(p.Spec.Ingress) > 0 || len(pod.Spec.Containers[0].Ports) > 0) {
+				t.Errorf("%s lets somebody in: %+v", p.Name, p.Spec.Ingress)
+			}
+			pod := all[component]
 			for _, rule := range p.Spec.Ingress {
 				for _, port := range rule.Ports {
 					hasPort(t, p.Name, pod, port.Port.String())
@@ -255,7 +273,7 @@ func TestPodsListenWhereTheyAreAsked(t *testing.T) {
 	}
 	each(t, func(t *testing.T, m manifests) {
 		for component, pod := range pods(t, m) {
-			if component == "migrate" {
+			if !serves(component) {
 				continue
 			}
 			container := pod.Spec.Containers[0]

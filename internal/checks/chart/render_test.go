@@ -205,6 +205,9 @@ func TestChartSaysWhatIsMissingOrWrong(t *testing.T) {
 	}
 	for want, given := range map[string]map[string]any{
 		"publicBaseURL":             set("publicBaseURL", ""),
+		"image.repository":          set("image.repository", ""),
+		"/backup/schedule":          set("backup.schedule", "daily"),
+		"/gateway/service/type":     set("gateway.service.type", "ExternalName"),
 		"console.adminEmails":       set("console.adminEmails", []any{}),
 		"console.mailFrom":          set("console.mailFrom", ""),
 		"JWT_SECRET is a secret":    set("config", map[string]any{"JWT_SECRET": "0123456789"}),

@@ -108,7 +108,7 @@ func (s *Shipper) start() {
 }
 
 // Close ships everything that waits, and tells the ledger. It comes after the spool's Drain and before its
-// Close. Once ctx is done it leaves the rest on disk, where the next process finds it, and says so. Calling it
+// Close. Once ctx is done it leaves the rest on disk, where the next process finds it, and says so: Waiting. Calling it
 // again gives the same answer.
 func (s *Shipper) Close(ctx context.Context) error {
 	s.closing.Do(func() { s.closed = s.close(ctx) })
@@ -135,9 +135,19 @@ func (s *Shipper) close(ctx context.Context) error {
 
 	err := s.servers.Close()
 	if unsent > 0 {
-		err = errors.Join(err, fmt.Errorf("%d segments of call records are left in the spool: %w", unsent, context.Cause(ctx)))
+		err = errors.Join(err, Waiting{Segments: unsent, Cause: context.Cause(ctx)})
 	}
 	return err
+}
+
+// Waiting is what Close did not ship. Nothing of it is lost: the next process on the spool's directory does.
+type Waiting struct {
+	Segments int
+	Cause    error
+}
+
+func (w Waiting) Error() string {
+	return fmt.Sprintf("%d segments of call records are left in the spool: %v", w.Segments, w.Cause)
 }
 
 // Ping asks ClickHouse whether it answers, on a connection of the shipper's; of a cluster every shard.

@@ -156,6 +156,7 @@ const officePeople: Same<typeof zh> = {
       application__bind: 'Granted access to a capability',
       application__delete: 'Deleted application',
       administrator__sign_in: 'Signed in to the back office',
+      administrator__sign_in_code: 'Made a sign-in code for an administrator',
       access_key__reveal: 'Viewed Access Key',
       access_key__rotate: 'Rotated Access Key',
       access_key__create: 'Added key',

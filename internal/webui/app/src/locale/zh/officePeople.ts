@@ -153,6 +153,7 @@ const officePeople = {
       application__bind: '绑定能力',
       application__delete: '删除应用',
       administrator__sign_in: '管理员登录',
+      administrator__sign_in_code: '为管理员生成登录验证码',
       access_key__reveal: '查看 Access Key',
       access_key__rotate: '轮换 Access Key',
       access_key__create: '添加密钥',
