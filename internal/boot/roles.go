@@ -213,6 +213,7 @@ func (n *Node) startConsole(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("SMTP_URL: %w", err)
 	}
+	n.registry.MustRegister(mail.Metrics())
 	n.identity, err = identity.New(identityConfig(c, n.pepper), n.pool, mail, n.logger)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"context"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func (p *prometheus) written(t *testing.T, lines ...string) {
 		}
 		one := promql.Series{Metric: metric}
 		for i, value := range values {
-			if !value.Omitted {
+			if !value.Omitted && !math.IsNaN(value.Value) { // a stale marker is a value that is not there: 5 minutes later, here
 				one.Floats = append(one.Floats, promql.FPoint{T: int64(i) * time.Minute.Milliseconds(), F: value.Value})
 			}
 		}
@@ -111,8 +112,9 @@ func (s *selection) At() storage.Series                { return promql.NewStorag
 func (s *selection) Err() error                        { return nil }
 func (s *selection) Warnings() annotations.Annotations { return nil }
 
-// alerts are the rules of deploy/chart/files/alerts.yaml, read as Prometheus reads them.
-func alerts(t *testing.T) []rulefmt.Rule {
+// rules are those of deploy/chart/files/alerts.yaml, read as Prometheus reads them: those that record, in their order,
+// and the alerts.
+func rules(t *testing.T) (recordings, alerts []rulefmt.Rule) {
 	t.Helper()
 	text, err := os.ReadFile(deployed("chart/files/alerts.yaml"))
 	if err != nil {
@@ -122,11 +124,16 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	var rules []rulefmt.Rule
 	for _, group := range groups.Groups {
-		rules = append(rules, group.Rules...)
+		for _, rule := range group.Rules {
+			if rule.Record != "" {
+				recordings = append(recordings, rule)
+			} else {
+				alerts = append(alerts, rule)
+			}
+		}
 	}
-	return rules
+	return recordings, alerts
 }
 
 // namesIn are the metrics that an expression reads.

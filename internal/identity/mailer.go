@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
-	gomail "github.com/wneessen/go-mail"
-
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	gomail "github.com/wneessen/go-mail"
 )
 
 const sendTimeout = 20 * time.Second // of one delivery, connecting included
 
 // Mailer sends login codes over SMTP.
 type Mailer struct {
-	client *gomail.Client
-	from   *mail.Address
+	client   *gomail.Client
+	from     *mail.Address
+	attempts *prometheus.CounterVec
 }
 
 // NewMailer reads SMTP_URL and MAIL_FROM (an address, or "Name <address>"). The scheme says how the
@@ -36,8 +37,26 @@ func NewMailer(smtpURL, from string) (*Mailer, error) {
 	if err := errors.Join(badURL, badFrom); err != nil {
 		return nil, err
 	}
-	return &Mailer{client: client, from: sender}, nil
+	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "callgate_mail_attempts_total", Help: "Attempts to hand a mail to the mail server, by what it is for and what became of them.",
+	}, []string{"kind", "result"})
+	for _, kind := range []string{kindCode, kindNotice, kindAlert} { // so that the first failure is a step
+		for _, result := range []string{"sent", "failed", "refused"} {
+			attempts.WithLabelValues(kind, result)
+		}
+	}
+	return &Mailer{client: client, from: sender, attempts: attempts}, nil
 }
+
+// What mails are for, in the metrics.
+const (
+	kindCode   = "code"
+	kindNotice = "notice"
+	kindAlert  = "alert"
+)
+
+// Metrics counts the attempts of this mailer; no label tells of an address.
+func (m *Mailer) Metrics() prometheus.Collector { return m.attempts }
 
 var protections = map[string][]gomail.Option{
 	"smtp":          {gomail.WithPort(25), gomail.WithTLSPolicy(gomail.TLSOpportunistic)},
@@ -85,19 +104,35 @@ func (m *Mailer) send(ctx context.Context, l letter) error {
 	if l.silent {
 		return nil
 	}
-	return m.transmit(ctx, message)
+	if l.notice != nil {
+		return m.transmit(ctx, message, kindNotice)
+	}
+	return m.transmit(ctx, message, kindCode)
 }
 
-// Send delivers a mail of plain text, once; the queue of codes is not behind it.
+// Send delivers an alert's mail of plain text, once; the queue of codes is not behind it.
 func (m *Mailer) Send(ctx context.Context, to, subject, text string) error {
 	message, err := m.address(to, subject, text)
 	if err != nil {
 		return fmt.Errorf("compose mail: %w", err)
 	}
-	return m.transmit(ctx, message)
+	return m.transmit(ctx, message, kindAlert)
 }
 
-func (m *Mailer) transmit(ctx context.Context, message *gomail.Msg) error {
+func (m *Mailer) transmit(ctx context.Context, message *gomail.Msg, kind string) error {
+	err := m.handOver(ctx, message)
+	result := "sent"
+	switch {
+	case permanent(err):
+		result = "refused"
+	case err != nil:
+		result = "failed"
+	}
+	m.attempts.WithLabelValues(kind, result).Inc()
+	return err
+}
+
+func (m *Mailer) handOver(ctx context.Context, message *gomail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	connection, err := m.client.DialToSMTPClientWithContext(ctx)

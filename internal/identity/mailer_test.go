@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"callgate/internal/demo"
 )
@@ -111,15 +112,7 @@ func (r refuser) Logout() error        { return nil }
 func TestRefusalForGoodIsNotTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	var tries atomic.Int64
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return refuser{&tries}, nil }))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(listener) }()
-	t.Cleanup(func() { _ = server.Close(); _ = listener.Close(); <-served })
-	w.at("smtp://" + listener.Addr().String())
+	w.at(startSMTP(t, func(*smtp.Conn) (smtp.Session, error) { return refuser{&tries}, nil }))
 	if err := w.SendCode(t.Context(), Developer, developer, Program(home)); err != nil {
 		t.Fatal(err)
 	}
@@ -129,18 +122,49 @@ func TestRefusalForGoodIsNotTriedAgain(t *testing.T) {
 	}
 }
 
+func TestAttemptsAreCountedByWhatTheyAreForAndWhatBecameOfThem(t *testing.T) {
+	const away = "smtp://127.0.0.1:1"
+	var tries atomic.Int64
+	refusing := startSMTP(t, func(*smtp.Conn) (smtp.Session, error) { return refuser{&tries}, nil })
+	taking := startSMTP(t, func(*smtp.Conn) (smtp.Session, error) { return quiet{}, nil })
+	for _, c := range []struct {
+		server, kind, result string
+		send                 func(*Mailer) error
+	}{
+		{taking, "code", "sent", func(m *Mailer) error { return m.send(t.Context(), letter{to: developer, code: "123456"}) }},
+		{away, "code", "failed", func(m *Mailer) error { return m.send(t.Context(), letter{to: developer, code: "123456"}) }},
+		{refusing, "code", "refused", func(m *Mailer) error { return m.send(t.Context(), letter{to: developer, code: "123456"}) }},
+		{taking, "notice", "sent", func(m *Mailer) error {
+			return m.send(t.Context(), letter{to: developer, notice: &notice{"Moved", "It moved."}})
+		}},
+		{away, "alert", "failed", func(m *Mailer) error { return m.Send(t.Context(), developer, "Fired", "It fired.") }},
+		{away, "", "", func(m *Mailer) error { return m.send(t.Context(), letter{to: "stranger@example.com", silent: true}) }},
+	} {
+		m, err := NewMailer(c.server, "no-reply@callgate.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.send(m); (err == nil) != (c.result == "sent" || c.result == "") {
+			t.Errorf("%s %s: %v", c.kind, c.result, err)
+		}
+		for _, kind := range []string{"code", "notice", "alert"} {
+			for _, result := range []string{"sent", "failed", "refused"} {
+				want := 0.0
+				if kind == c.kind && result == c.result {
+					want = 1
+				}
+				if n := testutil.ToFloat64(m.attempts.WithLabelValues(kind, result)); n != want {
+					t.Errorf("%s %s: %v attempts are %s %s", c.kind, c.result, n, kind, result)
+				}
+			}
+		}
+	}
+}
+
 func TestNobodyElsesMailServerHearsOfAddressesThatMayNotSignIn(t *testing.T) {
 	w := newWorld(t)
 	var sessions atomic.Int64
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { sessions.Add(1); return quiet{}, nil }))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(listener) }()
-	t.Cleanup(func() { _ = server.Close(); _ = listener.Close(); <-served })
-	w.at("smtp://" + listener.Addr().String())
+	w.at(startSMTP(t, func(*smtp.Conn) (smtp.Session, error) { sessions.Add(1); return quiet{}, nil }))
 	for _, email := range []string{"stranger@example.com", "other@example.com", admin} {
 		if err := w.SendCode(t.Context(), Admin, email, Program(home)); err != nil {
 			t.Fatal(err)

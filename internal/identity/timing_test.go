@@ -48,9 +48,10 @@ func (quiet) Data(r io.Reader) error               { _, err := io.Copy(io.Discar
 func (quiet) Reset()                               {}
 func (quiet) Logout() error                        { return nil }
 
-func startQuiet(t *testing.T) (smtpURL string) {
+// startSMTP is a mail server whose sessions are all the same.
+func startSMTP(t *testing.T, begin smtp.BackendFunc) (smtpURL string) {
 	t.Helper()
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return quiet{}, nil }))
+	server := smtp.NewServer(begin)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestListedAndUnlistedAdministratorsTakeTheSameTime(t *testing.T) {
 		emails[i] = fmt.Sprintf("root-%03d@example.com", i)
 	}
 	w := newWorld(t, func(c *Config) { c.AdminEmails = emails })
-	w.at(startQuiet(t))
+	w.at(startSMTP(t, func(*smtp.Conn) (smtp.Session, error) { return quiet{}, nil }))
 	measure := func() (codes, tries timed) {
 		for i, email := range emails {
 			// Which one comes first changes, and every client is another one.

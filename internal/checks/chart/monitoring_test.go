@@ -24,6 +24,9 @@ type serviceMonitor struct {
 		Selector  metav1.LabelSelector `json:"selector"`
 		Endpoints []struct {
 			Port, Path, Interval string
+			Relabelings          []struct {
+				TargetLabel, Replacement string
+			} `json:"relabelings"`
 		} `json:"endpoints"`
 	} `json:"spec"`
 }
@@ -57,6 +60,9 @@ func TestMonitoringFindsEveryPodOnceAndHasTheRules(t *testing.T) {
 					if service.Labels[s.Spec.JobLabel] != "callgate" { // the rules ask for it
 						t.Errorf("%s: the job would be %q", service.Name, service.Labels[s.Spec.JobLabel])
 					}
+				}
+				if by := s.Spec.Endpoints[0].Relabelings; len(by) != 1 || by[0].TargetLabel != "release" || by[0].Replacement != s.Metadata.Labels["app.kubernetes.io/instance"] {
+					t.Errorf("alerts cannot tell this release from others: %+v", by)
 				}
 				if !reflect.DeepEqual(asked, map[string]int{"gateway": 1, "console": 1}) || s.Spec.Endpoints[0].Path != "/metrics" {
 					t.Errorf("metrics are read of %v, at %s", asked, s.Spec.Endpoints[0].Path)

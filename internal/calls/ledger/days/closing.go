@@ -130,8 +130,13 @@ func (c *Closer) run(ctx context.Context) {
 	}
 }
 
-// round does what is due. What was closed and not yet exported, by whomever, is exported first.
+// round does what is due, and counts the days that wait, above all when something fails.
 func (c *Closer) round(ctx context.Context, conn *pgx.Conn) error {
+	return errors.Join(c.work(ctx, conn), c.countWaiting(ctx, conn))
+}
+
+// work exports first what was closed and not yet exported, by whomever.
+func (c *Closer) work(ctx context.Context, conn *pgx.Conn) error {
 	exporting := c.export(ctx, conn)
 	through, err := c.source.Through(ctx)
 	if err != nil {
@@ -143,9 +148,9 @@ func (c *Closer) round(ctx context.Context, conn *pgx.Conn) error {
 	last := min(ledger.ClosedDay(c.now()), ledger.ClosedDay(through))
 	closed, err := c.closeDue(ctx, conn, last)
 	if err != nil || closed == 0 {
-		return errors.Join(exporting, err, c.countWaiting(ctx, conn))
+		return errors.Join(exporting, err)
 	}
-	return errors.Join(c.export(ctx, conn), c.forget(ctx, conn), c.countWaiting(ctx, conn))
+	return errors.Join(c.export(ctx, conn), c.forget(ctx, conn))
 }
 
 // forget removes the figures of applications on days that are never compared again, for their calls are gone. ClickHouse

@@ -3,6 +3,7 @@ package days
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/shopspring/decimal"
 
 	"callgate/internal/beijing"
@@ -308,6 +310,27 @@ func TestADayOfASpoolThatWasRetiredSaysWhatIsMissingAndIsClosedAgainWhenItTurnsU
 		t.Errorf("events %v", events)
 	}
 	k.exported()
+}
+
+// away is a Source that cannot be asked.
+type away struct{ rows }
+
+func (away) Through(context.Context) (time.Time, error) { return time.Time{}, errors.New("away") }
+
+func TestDaysThatWaitAreCountedWhileNoneCanBeClosed(t *testing.T) {
+	t.Parallel()
+	k := openClosing(t, 3)
+	source := k.c.source
+	k.c.source = away{}
+	if err := leader.Turn(t.Context(), k.Pool, closingLock, k.c.round); err == nil {
+		t.Error("a turn without figures succeeds")
+	}
+	waiting := testutil.ToFloat64(k.c.metrics.waiting)
+	k.c.source = source
+	k.round()
+	if left := testutil.ToFloat64(k.c.metrics.waiting); waiting < 3 || left >= waiting {
+		t.Errorf("%v days wait, then %v", waiting, left)
+	}
 }
 
 func TestARecordThatIsDaysLateReopensItsDayAndSaysSo(t *testing.T) {
