@@ -14,7 +14,8 @@ const explore: Same<typeof zh> = {
   tagHint: 'Small letters, digits, _ and -, at most 32 characters',
   remove: 'Do not narrow by this any more',
   tooLong: {
-    console: 'At most {{n}} days can be explored by tag or user, of first bytes, and of durations but by application or capability alone: every call is read.',
+    console:
+      'At most {{n}} days can be explored by tag or user, of first bytes, and of durations but by application or capability alone: every call is read.',
     office: 'At most {{n}} days can be explored by upstream, of first bytes, and of durations but by capability alone: much is read.',
   },
   empty: 'There were no such calls in this range.',
