@@ -81,7 +81,7 @@ func TestPgBouncerWorksInSessionModeAndIsRefusedInTransactionMode(t *testing.T) 
 		for name, value := range environment {
 			command.Env = append(command.Env, name+"="+value)
 		}
-		command.Env = append(command.Env, "LISTEN=127.0.0.1:0", "METRICS_LISTEN=127.0.0.1:0")
+		command.Env = append(command.Env, "LISTEN=127.0.0.1:0", "PUBLIC_BASE_URL=http://127.0.0.1", "METRICS_LISTEN=127.0.0.1:0")
 		out, err := command.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "transaction mode") || !strings.Contains(string(out), "pool_mode = session") {
 			t.Errorf("%v: %v\n%s", arguments, err, out)
