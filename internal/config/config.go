@@ -272,7 +272,7 @@ func (c *Config) faults() []string {
 	} else if c.Role != Gateway {
 		fault("PUBLIC_BASE_URL must be set: the address at which people open the console, such as https://callgate.example.com")
 	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(c.LogLevel)) {
 		fault("LOG_LEVEL must be debug, info, warn or error")
 	}
 	if c.PublicGatewayURL != "" {

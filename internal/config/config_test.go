@@ -64,7 +64,7 @@ func TestWhatHasNoGoodDefaultMustBeSet(t *testing.T) {
 		{All, "PUBLIC_BASE_URL", "", "PUBLIC_BASE_URL must be set"}, {Console, "PUBLIC_BASE_URL", "", "PUBLIC_BASE_URL must be set"}, {Gateway, "PUBLIC_BASE_URL", "", ""},
 		{Console, "AUDIT_RETENTION_DAYS", "89", "AUDIT_RETENTION_DAYS must be a number of days from 90"}, {Console, "AUDIT_RETENTION_DAYS", "365", ""},
 		{Console, "ALERT_RETENTION_DAYS", "1", "ALERT_RETENTION_DAYS must be a number of days from 2"}, {Console, "ALERT_RETENTION_DAYS", "2", ""},
-		{Gateway, "LOG_LEVEL", "loud", "LOG_LEVEL must be debug, info, warn or error"}, {Gateway, "LOG_LEVEL", "debug", ""},
+		{Gateway, "LOG_LEVEL", "loud", "LOG_LEVEL must be debug, info, warn or error"}, {Gateway, "LOG_LEVEL", "debug", ""}, {Gateway, "LOG_LEVEL", "WARN", ""},
 		{Gateway, "CALL_TIMEOUT", "soon", "CALL_TIMEOUT must be a duration such as 30s"}, {Gateway, "MAX_CONNS", "many", "MAX_CONNS must be a whole number"},
 		{Gateway, "MAX_APPLICATION_SHARE", "half", "MAX_APPLICATION_SHARE must be a number"}, {Gateway, "PROXY_PROTOCOL", "perhaps", "PROXY_PROTOCOL must be true or false"},
 	} {
