@@ -1,9 +1,8 @@
-import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { api } from '../api/client';
 import { figuresQueries } from '../figures/queries';
-import { useTellFault } from '../ui/page/faultText';
+import { useSaving } from '../ui/table/useSaving';
 import { Explore, type Explorer } from './Explore';
 import { officeQuery } from './queries';
 import type { Question } from './question';
@@ -21,25 +20,15 @@ const office: Explorer = {
 /** The file is fetched with the token, which no link carries. */
 function Download({ question, range }: { question: Question; range: { start: string; end: string } }) {
   const { t } = useTranslation();
-  const tell = useTellFault();
-  const [busy, setBusy] = useState(false);
-  const get = async () => {
-    setBusy(true);
-    try {
-      const { data } = await api.GET('/api/admin/statistics/explore.csv', {
-        params: { query: officeQuery(question, range) },
-        parseAs: 'blob',
-      });
-      const { saveFile } = await import('../ui/table/saveCsv');
-      saveFile(`explore-${range.start}-${range.end}.csv`, data as unknown as Blob);
-    } catch (error) {
-      tell(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const saving = useSaving(async ({ saveFile }) => {
+    const { data } = await api.GET('/api/admin/statistics/explore.csv', {
+      params: { query: officeQuery(question, range) },
+      parseAs: 'blob',
+    });
+    saveFile(`explore-${range.start}-${range.end}.csv`, data as unknown as Blob);
+  });
   return (
-    <button type="button" className="quiet end" data-edge disabled={busy} onClick={() => void get()}>
+    <button type="button" className="quiet end" data-edge disabled={saving.busy} onClick={saving.start}>
       {t('csv.download')}
     </button>
   );

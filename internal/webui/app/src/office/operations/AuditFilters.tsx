@@ -1,12 +1,12 @@
 import '../../ui/form/field.css';
 import '../people/directory.css';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api } from '../../api/client';
 import { today } from '../../range/days';
 import { Button } from '../../ui/Button';
-import { useTellFault } from '../../ui/page/faultText';
 import { UrlSearch } from '../../ui/form/SearchField';
+import { useSaving } from '../../ui/table/useSaving';
 import { useSearch } from '../../ui/table/useSearch';
 import { anyEntry, auditQuery, NOUNS, type AuditFilter } from './auditFilter';
 
@@ -54,22 +54,12 @@ export function AuditFilters({ filter }: { filter: AuditFilter }) {
 /** The file is fetched with the token, which no link carries. */
 function Download({ filter }: { filter: AuditFilter }) {
   const { t } = useTranslation();
-  const tell = useTellFault();
-  const [busy, setBusy] = useState(false);
-  const get = async () => {
-    setBusy(true);
-    try {
-      const { data } = await api.GET('/api/admin/audit.csv', { params: { query: auditQuery(filter) }, parseAs: 'blob' });
-      const { saveFile } = await import('../../ui/table/saveCsv');
-      saveFile(`audit-${today()}.csv`, data as unknown as Blob);
-    } catch (error) {
-      tell(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const saving = useSaving(async ({ saveFile }) => {
+    const { data } = await api.GET('/api/admin/audit.csv', { params: { query: auditQuery(filter) }, parseAs: 'blob' });
+    saveFile(`audit-${today()}.csv`, data as unknown as Blob);
+  });
   return (
-    <Button loading={busy} onClick={() => void get()}>
+    <Button loading={saving.busy} onClick={saving.start}>
       {t('csv.download')}
     </Button>
   );

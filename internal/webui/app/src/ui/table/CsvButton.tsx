@@ -1,10 +1,9 @@
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { count } from '../../format/format';
-import { useTellFault } from '../page/faultText';
 import { today } from '../../range/days';
 import { notify } from '../page/notice';
 import type { AskPage, Period } from './saveCsv';
+import { useSaving } from './useSaving';
 
 interface File {
   name: string;
@@ -17,22 +16,12 @@ interface File {
 /** Saves the rows of a table, or all pages of its list. */
 export function CsvButton({ name, period, rows }: File) {
   const { t } = useTranslation();
-  const tell = useTellFault();
-  const [busy, setBusy] = useState(false);
-  const save = async () => {
-    setBusy(true);
-    try {
-      const { saveCsv } = await import('./saveCsv');
-      const { saved, total } = await saveCsv(name, period ?? { start: today(), end: today() }, rows);
-      if (saved < total) notify('warn', t('csv.cut', { n: count(saved), total: count(total) }));
-    } catch (error) {
-      tell(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const saving = useSaving(async ({ saveCsv }) => {
+    const { saved, total } = await saveCsv(name, period ?? { start: today(), end: today() }, rows);
+    if (saved < total) notify('warn', t('csv.cut', { n: count(saved), total: count(total) }));
+  });
   return (
-    <button type="button" className="quiet" disabled={busy} onClick={() => void save()}>
+    <button type="button" className="quiet" disabled={saving.busy} onClick={saving.start}>
       {t('csv.download')}
     </button>
   );
